@@ -28,6 +28,8 @@ T = TypeVar("T")
 View = TypeVar("View", bound=Record)
 AnyJobView = TypeVar("AnyJobView", bound=JobView)
 
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""What a text begins with that a spreadsheet takes for a formula."""
 _PROGRESS_STEPS = 100
 """Into how many parts the progress of a job is divided."""
 
@@ -227,9 +229,18 @@ async def write_table(path: str, text: str) -> str:
 
 
 def table_text(rows: Sequence[Mapping[str, object]]) -> str:
-    """Return rows as comma-separated values (RFC 4180) under a heading, which is the keys of the first one."""
+    """Return rows as comma-separated values (RFC 4180) under a heading, which is the keys of the first one.
+
+    A text that a spreadsheet would take for a formula begins with an apostrophe; of `bool`, 1 is true.
+    """
     out = io.StringIO()
     writer = csv.DictWriter(out, list(rows[0]) if rows else [], lineterminator="\r\n")
     writer.writeheader()
-    writer.writerows(rows)
+    writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
     return out.getvalue()
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, bool):
+        return int(value)
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value

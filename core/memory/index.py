@@ -54,6 +54,11 @@ class Placed(NamedTuple):
     slots: NDArray[np.int64]
     """Of each the place of its vector: members of one text share one."""
 
+    def same_as(self, other: "Placed") -> bool:
+        """Return whether these are the same members with the same families and vectors."""
+        named = (self.ids, self.names) == (other.ids, other.names)
+        return named and all(map(np.array_equal, (self.families, self.slots), (other.families, other.slots)))
+
 
 class ExemplarIndex:
     """Vectors of a set of exemplars; `refresh` before anything is looked up."""

@@ -66,8 +66,8 @@ class ExemplarsController(FeatureController):
 
         self.analyses = AnalysesController(self.window, self._services)
         self.analyses.exemplar_opened.connect(self.library.open)
-        for name, page in self.analyses.pages:
-            shown.add_page(name, page)
+        shown.tabs.addTab(self.analyses.retrieval, "Retrieval")
+        shown.tabs.addTab(self.analyses.quality, "Quality")
         shown.run_opened.connect(self.window.show_run)
         shown.edit_requested.connect(self.editor.open)
         shown.copy_requested.connect(self.editor.open_copy)
@@ -82,7 +82,8 @@ class ExemplarsController(FeatureController):
     def _on_replay_requested(self, ids: tuple[str, ...]) -> None:
         if ids and self.library.shown is not None and self.analyses is not None:
             self._services.trying.replay(ids)
-            self.library.shown.show_page(self.analyses.replay)
+            self.library.shown.tabs.setCurrentWidget(self.analyses.quality)
+            self.analyses.quality.show_part(self.analyses.quality.replay)
 
     def _on_watched(self, on: bool) -> None:
         if on:
@@ -104,19 +105,18 @@ class ExemplarsController(FeatureController):
         self._update_pages()
 
     def _update_pages(self) -> None:
-        """Pass the task to the map and the bench, and the edited exemplar to the bench, if they are visible."""
+        """Pass the task of the run and the edited exemplar to the page of lookups, if it is visible."""
         shown, analyses = self.library.shown, self.analyses
         if shown is None or analyses is None or not shown.isVisible():
             return
-        if shown.tabs.currentWidget() not in (analyses.map, analyses.bench):
+        if shown.tabs.currentWidget() is not analyses.retrieval:
             return
         if self._task is not None and self._task != self._shown_task:
             self._shown_task = self._task
-            analyses.map.show_task(*self._task)
-            analyses.bench.show_task(*self._task)
+            analyses.retrieval.show_task(*self._task)
         if self._draft != self._shown_draft:
             self._shown_draft = self._draft
-            analyses.bench.compare_with(self._draft)
+            self._services.retrieval.compare_with(self._draft)
 
     @Slot()
     def _on_closed(self) -> None:

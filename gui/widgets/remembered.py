@@ -9,7 +9,7 @@ from PySide6.QtCore import QByteArray, QSettings
 
 from core.debugger.attach.views import AttachRequest
 from core.debugger.evaluations.records import BisectRequest, EvalRequest, WorthRequest
-from core.debugger.exemplars.analyses.views import BenchQuery, DuplicatesView, LeaveOneOutView
+from core.debugger.exemplars.analyses.views import BenchQuery
 from core.debugger.exemplars.library.views import Query
 from core.debugger.fix.views import MOST_SEEDS
 from core.debugger.timeline.playing import Speed
@@ -108,12 +108,12 @@ class Remembered:
     """The settings of the last evaluation."""
     library_query = _Kept("library/query", Query(), Query.model_validate_json, _to_json)
     """The last search in the library, and its order."""
-    duplicates_within = _Kept(
-        "duplicates/within", DuplicatesView().within, lambda text: min(2.0, max(0.0, float(text)))
-    )
+    duplicates_within = _Kept("duplicates/within", 0.15, lambda text: min(2.0, max(0.0, float(text))))
     """The distance up to which exemplars counted as near duplicates."""
-    leaving_votes = _Kept("leaving/votes", LeaveOneOutView().votes, lambda text: min(50, max(1, int(text))))
+    leaving_votes = _Kept("leaving/votes", 3, lambda text: min(50, max(1, int(text))))
     """How many exemplars voted in the last leave-one-out analysis."""
+    map_shown = _Kept("retrieval/map", True, lambda text: text != "false", _to_word)
+    """Whether the map is shown beside a lookup."""
     fix_seeds = _Kept("fix/seeds", 5, lambda text: min(MOST_SEEDS, max(1, int(text))))
     """The number of other seeds at which a fix is tested."""
     pace = _Kept("last/pace", 0.0, lambda text: max(0.0, float(text)))

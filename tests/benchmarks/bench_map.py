@@ -18,13 +18,13 @@ import numpy as np
 from PySide6.QtCore import QPointF, QSettings
 from PySide6.QtWidgets import QApplication, QWidget
 
-from core.debugger.exemplars.analyses.views import MapView
+from core.debugger.exemplars.analyses.views import ExemplarMap
 from gui.theme.theme import Theme
 
 FAMILIES = 60
 
 
-def view_of(count: int) -> MapView:
+def view_of(count: int) -> ExemplarMap:
     """Return a map of so many points in clouds, one for each family."""
     random = np.random.default_rng(count)
     families = (np.arange(count) % FAMILIES).astype(np.int32)
@@ -32,12 +32,12 @@ def view_of(count: int) -> MapView:
     points = (middles[families] + random.standard_normal((count, 2)) / 2).astype(np.float32)
     ids = tuple(str(number) for number in range(count))
     names = tuple(f"family-{number}" for number in range(FAMILIES))
-    return MapView(
-        asked=True, points=points.tobytes(), families=families.tobytes(), names=names, ids=ids, tasks=ids
-    )
+    return ExemplarMap(points=points.tobytes(), families=families.tobytes(), names=names, ids=ids, tasks=ids)
 
 
-def measure(make: Callable[[Theme], QWidget], theme: Theme, view: MapView, rounds: int) -> dict[str, float]:
+def measure(
+    make: Callable[[Theme], QWidget], theme: Theme, view: ExemplarMap, rounds: int
+) -> dict[str, float]:
     """Return the median milliseconds of each kind of drawing."""
     plot = make(theme)
     plot.resize(930, 650)
@@ -52,8 +52,8 @@ def measure(make: Callable[[Theme], QWidget], theme: Theme, view: MapView, round
         QApplication.processEvents()
 
     for at in range(rounds):
-        plot.show_view(MapView())
-        draw("shown", lambda: plot.show_view(view))
+        plot.show_map(ExemplarMap())
+        draw("shown", lambda: plot.show_map(view))
         draw("drawn", lambda: plot.show_family(""))
         draw("moved", lambda: plot.pan(QPointF(5, 3)))
         draw("zoomed", lambda at=at: plot.zoom(1.25 if at % 2 else 0.8))

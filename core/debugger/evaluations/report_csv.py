@@ -8,33 +8,18 @@ from core.schema.restore import Grade
 from core.schema.task import family_of
 from core.trace.records import EvaluatedRun
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What a text begins with that a spreadsheet takes for a formula."""
-
 
 def csv_of(report: EvaluationReport) -> str:
-    """Return a line for each run that counts, in order, with all that is counted of it.
-
-    A text that a spreadsheet would take for a formula begins with an apostrophe.
-    """
+    """Return a line for each run that counts, in order, with all that is counted of it."""
     steps = {one.run: one.step for group in report.failures or () for one in group.runs}
     return table_text([_line(one, steps.get(one.run, 0)) for one in report.runs])
 
 
 def _line(run: EvaluatedRun, step: int) -> dict[str, object]:
-    line: dict[str, object] = {
+    return {
         **run.model_dump(exclude={"gone_back"}),
         "family": family_of(run.task),
         "seconds_beside_llm": run.seconds_beside_llm,
         "deciding_step": step or None,
         **{f"gone_back_{grade.replace(' ', '_')}": run.gone_back.get(grade, 0) for grade in get_args(Grade)},
     }
-    return {name: _cell(value) for name, value in line.items()}
-
-
-def _cell(value: object) -> object:
-    if isinstance(value, bool):
-        return int(value)
-    if isinstance(value, str) and value.startswith(_FORMULA):
-        return f"'{value}"
-    return value

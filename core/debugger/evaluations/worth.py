@@ -9,13 +9,7 @@ from pydantic import ValidationError
 from core.agent.resources import AgentResources
 from core.debugger.evaluations.comparison import compared
 from core.debugger.evaluations.figures import done_of
-from core.debugger.evaluations.records import (
-    EvaluationPlan,
-    Subject,
-    Variant,
-    WorthRequest,
-    WorthResult,
-)
+from core.debugger.evaluations.records import EvaluationPlan, Subject, Variant, WorthRequest, WorthResult
 from core.debugger.evaluations.selection import fitting, read_seeds
 from core.memory.library.records import Filter, LibraryRow, about_family
 from core.memory.library.store import Library

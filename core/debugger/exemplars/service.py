@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING
 
 from core.debugger.exemplars.analyses.duplicates import DuplicatesService
-from core.debugger.exemplars.analyses.service import LeaveOneOutService, MapService, RetrievalBenchService
+from core.debugger.exemplars.analyses.retrieval import RetrievalService
+from core.debugger.exemplars.analyses.service import LeaveOneOutService
 from core.debugger.exemplars.changes import ExemplarChanges
 from core.debugger.exemplars.editor.service import EditorService
 from core.debugger.exemplars.library.importing import ImportService
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ExemplarServices:
-    """One service for each window, and for each page of the library."""
+    """One service for each window, and for each analysis of the library."""
 
     def __init__(self, session: "Session") -> None:
         self.changes = ExemplarChanges(session)
@@ -26,8 +27,7 @@ class ExemplarServices:
         self.saving = SavingService(session, self.changes)
         self.recording = RecordingService(session)
         self.duplicates = DuplicatesService(session, self.changes)
-        self.map = MapService(session)
-        self.bench = RetrievalBenchService(session)
+        self.retrieval = RetrievalService(session)
         self.leave_one_out = LeaveOneOutService(session)
         self.trying = TryingService(session)
 

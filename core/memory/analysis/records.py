@@ -10,13 +10,19 @@ Sameness = Literal["task and steps", "task", "steps", "neither"]
 
 
 class NearPair(Record):
-    """Two exemplars, by their numbers, with their distance; the ids are in order."""
+    """Two similar exemplars; the ids are in order. What they say is filled in by `compared_pair`."""
 
     distance: float
     id: str
     other_id: str
     number: int
+    """Its number in the index; below 0 for one of a file, which is read-only."""
     other: int
+    same: Sameness = "neither"
+    families: tuple[str, str] = ("", "")
+    tasks: tuple[str, str] = ("", "")
+    kept: bool = False
+    """Whether a person said that both are to be kept."""
 
     @property
     def order(self) -> tuple[float, str, str]:
@@ -54,6 +60,16 @@ def sameness(one: Exemplar, other: Exemplar) -> Sameness:
 
 def _looks(exemplar: Exemplar) -> list[tuple[list[str], tuple[str, ...]]]:
     return [(step.observation.split(), step.actions) for step in exemplar.steps]
+
+
+def compared_pair(pair: NearPair, one: Exemplar, other: Exemplar, *, kept: bool = False) -> NearPair:
+    """Return a pair with what its exemplars say."""
+    return pair.replace(
+        same=sameness(one, other),
+        families=(one.family, other.family),
+        tasks=(one.task, other.task),
+        kept=kept,
+    )
 
 
 def grouped(pairs: Iterable[NearPair]) -> tuple[tuple[NearPair, ...], ...]:

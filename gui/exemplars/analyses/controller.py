@@ -1,17 +1,13 @@
-"""The pages of the library window that analyse all exemplars at once: connected to their services, and remembered."""
+"""Retrieval and Quality, the pages of the library window besides the library: connected and remembered."""
 
 from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QWidget
 
 from core.debugger.exemplars.analyses.views import BenchQuery
-from gui.exemplars.analyses.bench_page import BenchPage
-from gui.exemplars.analyses.duplicates_page import DuplicatesPage
-from gui.exemplars.analyses.leave_one_out_page import LeaveOneOutPage
-from gui.exemplars.analyses.map_page import MapPage
-from gui.exemplars.analyses.trying_pages import CreditPage, ReplayPage, WorthPage
+from gui.exemplars.analyses.quality_page import QualityPage
+from gui.exemplars.analyses.retrieval_page import RetrievalPage
 from gui.shell.feature import FeatureController
 from gui.shell.main_window import MainWindow
 
@@ -20,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class AnalysesController(FeatureController):
-    """Creates the pages. Import it when the library is opened, because the map imports numpy."""
+    """Creates the pages when the library is opened."""
 
     exemplar_opened = Signal(str)
 
@@ -28,79 +24,68 @@ class AnalysesController(FeatureController):
         super().__init__(window)
         self._services = services
         self._remembered = window.remembered
-        self.duplicates = DuplicatesPage(window.theme, window.history)
-        self.map = MapPage(window.theme)
-        self.bench = BenchPage(window.theme)
-        self.leave_one_out = LeaveOneOutPage(window.theme)
-        self.worth = WorthPage(window.theme)
-        self.replay = ReplayPage(window.theme)
-        self.credit = CreditPage(window.theme)
-        self.pages: tuple[tuple[str, QWidget], ...] = (
-            ("Duplicates", self.duplicates),
-            ("Map", self.map),
-            ("Retrieval", self.bench),
-            ("Leave one out", self.leave_one_out),
-            ("Worth", self.worth),
-            ("Replay", self.replay),
-            ("Credit", self.credit),
-        )
-        """With their names, in the order of their tabs."""
+        self.retrieval = RetrievalPage(window.theme)
+        self.quality = QualityPage(window.theme, window.history)
+        quality = self.quality
         for page, service in (
-            (self.duplicates, services.duplicates),
-            (self.map, services.map),
-            (self.bench, services.bench),
-            (self.leave_one_out, services.leave_one_out),
+            (self.retrieval, services.retrieval),
+            (quality.duplicates, services.duplicates),
+            (quality.leave_one_out, services.leave_one_out),
+            (quality.worth, services.trying),
+            (quality.replay, services.trying),
+            (quality.credit, services.trying),
         ):
             self.follow(service.changed, page.show_view)
             page.cancel_requested.connect(service.cancel)
             page.exemplar_opened.connect(self.exemplar_opened)
-        self._connect_duplicates()
-        self._connect_bench()
-        self._connect_trying()
-        self.map.draw_requested.connect(services.map.draw)
-        self.map.task_requested.connect(services.map.show_task)
-        self.leave_one_out.votes.setValue(self._remembered.leaving_votes)
-        self.leave_one_out.begin_requested.connect(self._on_leave_out)
-        self.leave_one_out.export_requested.connect(services.leave_one_out.export)
+        self._connect_retrieval()
+        self._connect_quality()
 
-    def _connect_duplicates(self) -> None:
-        page, service = self.duplicates, self._services.duplicates
-        page.within.setValue(self._remembered.duplicates_within)
-        page.find_requested.connect(self._on_find)
-        page.pair_requested.connect(service.open_pair)
-        page.keep_requested.connect(lambda id, other, apart: service.keep_both(id, other, apart=apart))
-        page.merge_requested.connect(service.merge)
-
-    def _connect_bench(self) -> None:
-        page, service = self.bench, self._services.bench
+    def _connect_retrieval(self) -> None:
+        page, service = self.retrieval, self._services.retrieval
         queries = self._remembered.bench_queries
         page.form.show_last(queries)
         if queries:
             page.form.settings.show_settings(queries[0].settings)
+        page.map_button.setChecked(self._remembered.map_shown)
+        page.map_toggled.connect(self._on_map)
         page.look_up_requested.connect(self._on_look_up)
         page.draft_requested.connect(service.compare_with)
         page.take_requested.connect(service.take)
+        self.follow(service.taken, page.form.show_task)
         service.announce()
 
-    def _connect_trying(self) -> None:
-        service = self._services.trying
-        for page in (self.worth, self.replay, self.credit):
-            self.follow(service.changed, page.show_view)
-            page.exemplar_opened.connect(self.exemplar_opened)
-        self.replay.cancel_requested.connect(service.cancel)
-        self.replay.replay_requested.connect(service.replay)
-        self.worth.worth_requested.connect(partial(self.window.worth_requested.emit, None))
-        self.worth.evaluation_opened.connect(self.window.evaluation_requested)
-        service.read_again()
+    def _connect_quality(self) -> None:
+        services, quality = self._services, self.quality
+        duplicates, leave_one_out = quality.duplicates, quality.leave_one_out
+        duplicates.within.setValue(self._remembered.duplicates_within)
+        duplicates.find_requested.connect(self._on_find)
+        duplicates.pair_requested.connect(services.duplicates.open_pair)
+        duplicates.keep_requested.connect(
+            lambda id, other, apart: services.duplicates.keep_both(id, other, apart=apart)
+        )
+        duplicates.merge_requested.connect(services.duplicates.merge)
+        leave_one_out.votes.setValue(self._remembered.leaving_votes)
+        leave_one_out.begin_requested.connect(self._on_leave_out)
+        leave_one_out.export_requested.connect(services.leave_one_out.export)
+        quality.replay.replay_requested.connect(services.trying.replay)
+        quality.worth.worth_requested.connect(partial(self.window.worth_requested.emit, None))
+        quality.worth.evaluation_opened.connect(self.window.evaluation_requested)
+        services.trying.read_again()
+
+    def _on_map(self, on: bool) -> None:
+        self._remembered.map_shown = on
+        if on:
+            self._services.retrieval.draw()
+
+    def _on_look_up(self, query: BenchQuery, with_map: bool) -> None:
+        self._remembered.add_bench_query(query)
+        self.retrieval.form.show_last(self._remembered.bench_queries)
+        self._services.retrieval.look_up(query, with_map=with_map)
 
     def _on_find(self, within: float, with_kept: bool) -> None:
         self._remembered.duplicates_within = within
         self._services.duplicates.find(within, with_kept=with_kept)
-
-    def _on_look_up(self, query: BenchQuery) -> None:
-        self._remembered.add_bench_query(query)
-        self.bench.form.show_last(self._remembered.bench_queries)
-        self._services.bench.look_up(query)
 
     def _on_leave_out(self, votes: int, texts: str) -> None:
         self._remembered.leaving_votes = votes

@@ -10,8 +10,8 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QBrush, QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QWidget
 
-from core.debugger.exemplars.analyses.views import MapView
-from gui.exemplars.analyses.map_legend import SYMBOLS, MarkStyle, looks_of, pen_for
+from core.debugger.exemplars.analyses.views import ExemplarMap
+from gui.exemplars.analyses.map_marks import SYMBOLS, MarkStyle, looks_of, pen_for
 from gui.theme.theme import Theme
 from gui.widgets.plot import Plot
 
@@ -38,7 +38,7 @@ _KEYS = {
 
 
 class MapPlot(Plot):
-    """Draws `MapView`. With many points, it stretches and moves their picture until the view stops changing."""
+    """Draws an `ExemplarMap`. With many points, it stretches and moves their picture until the view stops changing."""
 
     opened = Signal(str)
     """The exemplar of the clicked point."""
@@ -46,8 +46,8 @@ class MapPlot(Plot):
     """The description of the current point."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, "Map of the exemplars", QSize(760, 560), parent)
-        self._view = MapView()
+        super().__init__(theme, "Map of the exemplars", QSize(420, 420), parent)
+        self._view = ExemplarMap()
         self._points = np.zeros((0, 2), np.float32)
         self._families = np.zeros(0, np.int32)
         self.looks: tuple[tuple[MarkStyle, int], ...] = ()
@@ -67,7 +67,7 @@ class MapPlot(Plot):
         self._ring.setZValue(3)
         for item in (self._picture, self._marks, self._ring):
             self.addItem(item, ignoreBounds=True)
-        self.setMinimumSize(280, 220)
+        self.setMinimumSize(220, 200)
         self.hideAxis("left")
         self.hideAxis("bottom")
         self.setAspectLocked()
@@ -78,7 +78,7 @@ class MapPlot(Plot):
         self.scene().sigMouseMoved.connect(self._on_moved)
         self._on_theme()
 
-    def show_view(self, view: MapView) -> None:
+    def show_map(self, view: ExemplarMap) -> None:
         """Replace what is drawn; zoom and current point stay while the points are the same."""
         before, self._view = self._view, view
         moved = (view.points, view.families) != (before.points, before.families)
@@ -288,8 +288,7 @@ class MapPlot(Plot):
         if task is None:
             return
         here, agent, pen = np.array([task.across, task.up]), self._theme.colour("agent"), pyqtgraph.mkPen
-        near = [(self._points[one.place], one.distance) for one in task.near if one.place is not None]
-        there = np.array([place for place, _ in near]).reshape(-1, 2)
+        there = self._points[[place for place, _ in task.near]].reshape(-1, 2)
         ends = np.stack([np.broadcast_to(here, there.shape), there], axis=1).reshape(-1, 2)
         dashes = pen(agent, width=1.2, style=Qt.PenStyle.DashLine)
         ground = pen(self._theme.colour("panel"), width=1.5)
@@ -303,8 +302,8 @@ class MapPlot(Plot):
         ]
         for item in self._task:
             self.addItem(item, ignoreBounds=True)
-        for place, distance in near:
-            at = (here + 2 * place) / 3
+        for end, (_, distance) in zip(there, task.near, strict=True):
+            at = (here + 2 * end) / 3
             self._task.append(self.add_words(f"{distance:.2f}", tuple(at), ground="raised"))
         self._task.append(
             self.add_words("the task", tuple(here), anchor=(0.5, -0.5), ground="raised", bold=True)

@@ -30,8 +30,6 @@ _NEVER = (
     "No run in this database has retrieved this exemplar yet. It is looked up at the start of a "
     "run whose preset has Memory on (Ctrl+Shift+H)."
 )
-_UNCHECKED = "Not checked yet. Press Check (Ctrl+K)."
-_SOUND = "No problems: its actions can be read, and their elements are in its observations."
 _PATIENCE_MS = 200
 
 
@@ -39,7 +37,6 @@ class DetailPane(QWidget):
     """Shows `DetailView`; requests go out only as signals."""
 
     run_opened = Signal(int, int)
-    check_wanted = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -84,16 +81,6 @@ class DetailPane(QWidget):
             ),
         )
         self.retrievals.opened.connect(lambda key: self.run_opened.emit(*key))
-        self.problems = PlainTable(
-            theme, "Problems of this exemplar", (Column("Level"), Column("Where"), Column("What"))
-        )
-        self.check_button = key_button(
-            "Check",
-            "Check this exemplar for problems (Ctrl+K)",
-            "",
-            lambda: self.check_wanted.emit(self._view.id),
-            self,
-        )
         self._lay_out(theme)
         self._patience = QTimer(self, singleShot=True, interval=_PATIENCE_MS)
         self._patience.timeout.connect(lambda: self.or_words.say(_READING))
@@ -131,12 +118,7 @@ class DetailPane(QWidget):
         none = _NONE if not view.versions else _ONE if len(view.versions) == 1 else ""
         self.versions.show_versions(view.id, view.versions, none)
         self._show_retrievals(view)
-        self._show_problems(view)
         self.finder.refresh()
-
-    def show_problems(self) -> None:
-        """Show the problems of the exemplar."""
-        self.tabs.setCurrentIndex(self.tabs.count() - 1)
 
     def focus_search(self) -> None:
         """Search in the trajectory, or in the prompt if that is in view."""
@@ -150,9 +132,6 @@ class DetailPane(QWidget):
         self.texts = _page(self.trajectory)
         self.prompt_page = _page(self.prompt_words, self.prompt)
         self.retrieved_words = OrWords(_page(self.standing, self.retrievals))
-        self.problem_words = OrWords(self.problems)
-        check = in_row(None, 1, self.check_button, margins=(10, 6, 10, 4))
-        checks = holding(in_column(None, check, (self.problem_words, 1), spacing=0))
         self.tabs = QTabWidget(self)
         self.tabs.setDocumentMode(True)
         self.tabs.addTab(scrolled("What it is", self.overview), "About")
@@ -160,7 +139,6 @@ class DetailPane(QWidget):
         self.tabs.addTab(self.prompt_page, "Prompt")
         self.tabs.addTab(self.versions, "Versions")
         self.tabs.addTab(self.retrieved_words, "Retrieved")
-        self.tabs.addTab(checks, "Problems")
         head = in_column(None, self.title, names, self.finder, margins=(12, 8, 12, 4), spacing=2)
         self.or_words = OrWords(holding(in_column(None, head, (self.tabs, 1), spacing=0)), self)
         in_column(self, self.or_words)
@@ -183,18 +161,6 @@ class DetailPane(QWidget):
         self.standing.show_text(standing_words(view))
         self.retrieved_words.say("" if view.retrievals else _NEVER)
         self.retrievals.show_lines(_retrieval_line(one, view.trace) for one in view.retrievals)
-
-    def _show_problems(self, view: DetailView) -> None:
-        problems = view.problems
-        self.problem_words.say(_UNCHECKED if problems is None else "" if problems else _SOUND)
-        self.problems.show_lines(
-            TableLine(
-                (one.level, one.where or "the whole", one.text), tone="bad" if one.level == "fault" else ""
-            )
-            for one in problems or ()
-        )
-        number = "" if problems is None else f" {len(problems)}"
-        self.tabs.setTabText(self.tabs.count() - 1, f"Problems{number}")
 
     def _on_run(self) -> None:
         entry = self._view.entry

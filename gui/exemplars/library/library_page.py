@@ -182,7 +182,6 @@ class LibraryPage(QWidget):
         self.table.opened.connect(lambda _id: self._on_command("open"))
         self.table.row_chosen.connect(self.detail.wait)
         self.table.selection_changed.connect(self.refresh)
-        self.detail.check_wanted.connect(lambda _id: self._on_command("check_shown"))
         self.check.exemplar_chosen.connect(self.reveal)
         self.check.closed.connect(self.check.hide)
         self.refresh()

@@ -1,4 +1,4 @@
-"""The window of the exemplars: the library, and pages next to it."""
+"""The window of the exemplars: the library, and beside it the pages of lookups and of quality."""
 
 from typing import TYPE_CHECKING
 
@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QShortcut
 from PySide6.QtWidgets import QTabWidget, QWidget
 
-from core.debugger.exemplars.library.views import Chosen, Notice
+from core.debugger.exemplars.library.views import Notice
 from gui.exemplars.library.library_page import LibraryPage
 from gui.exemplars.library.outcomes import NoticeBar
 from gui.shell.undo import UndoHistory
@@ -69,14 +69,6 @@ class LibraryWindow(WatchedWindow):
         QShortcut("Ctrl+Shift+F", self, self.page.detail.focus_search)
         theme.size_window(self, 1240, 760)
         self._restore()
-
-    def add_page(self, name: str, page: QWidget) -> None:
-        """Add a tab after the existing ones."""
-        self.tabs.addTab(page, name)
-
-    def show_page(self, page: QWidget) -> None:
-        """Show a page that was added."""
-        self.tabs.setCurrentWidget(page)
 
     def reveal(self, id: str) -> None:
         """Select an exemplar and show it."""
@@ -142,13 +134,9 @@ class LibraryWindow(WatchedWindow):
             case "archive":
                 self.archive_requested.emit(page.table.chosen, not page.commands.brings_back)
             case "check":
-                if page.table.selected_count == 1:
-                    page.detail.show_problems()
                 self.check_requested.emit(page.table.chosen)
             case "check_all":
                 self.check_requested.emit(page.all_found)
-            case "check_shown":
-                self.check_requested.emit(Chosen(ids=(current,)))
             case "replay":
                 self.replay_requested.emit(page.few)
             case "worth":

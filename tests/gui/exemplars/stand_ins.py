@@ -30,12 +30,13 @@ class AskedService:
 def asked_services() -> SimpleNamespace:
     """Return a stand-in for each service of the exemplars."""
     listed = ("listed", "paged", "counted", "detailed", "compared", "noticed", "checked")
-    names = ("editor", "saving", "duplicates", "map", "bench", "leave_one_out", "trying")
+    names = ("editor", "saving", "duplicates", "leave_one_out", "trying")
     return SimpleNamespace(
         library=AskedService(*listed),
         imports=AskedService(),
         recording=AskedService("recorded"),
         changes=AskedService("answered"),
+        retrieval=AskedService("taken"),
         **{name: AskedService() for name in names},
     )
 
@@ -44,6 +45,8 @@ class PlainWindow(QMainWindow):
     """The parts of the main window that the windows of exemplars need."""
 
     closed = Signal()
+    worth_requested = Signal(object)
+    evaluation_requested = Signal(int)
 
     def __init__(self, theme: Theme, settings: QSettings) -> None:
         super().__init__()

@@ -50,24 +50,15 @@ def test_what_the_library_needs_is_loaded_ahead(joined, qtbot: QtBot):
     assert "gui.exemplars.library.library_window" in sys.modules
 
 
-def tab(joined, name: str):
-    tabs = joined.library.shown.tabs
-    return next(tabs.widget(at) for at in range(tabs.count()) if tabs.tabText(at) == name)
-
-
-def test_all_pages_are_tabs_of_the_library(joined):
+def test_the_library_has_three_pages(joined):
     joined.library.open()
     tabs = joined.library.shown.tabs
-    assert [tabs.tabText(at) for at in range(tabs.count())] == [
-        "Library",
-        "Duplicates",
-        "Map",
-        "Retrieval",
-        "Leave one out",
-        "Worth",
-        "Replay",
-        "Credit",
-    ]
+    assert [tabs.tabText(at) for at in range(tabs.count())] == ["Library", "Retrieval", "Quality"]
+    shown = joined.library.shown
+    tabs.setCurrentIndex(1)
+    assert not shown.page.commands.actions_by_name["new"].isEnabled()
+    tabs.setCurrentIndex(0)
+    assert shown.page.commands.actions_by_name["new"].isEnabled()
 
 
 def test_what_is_chosen_in_the_library_is_edited_and_other_features_are_asked(
@@ -88,26 +79,26 @@ def test_what_is_chosen_in_the_library_is_edited_and_other_features_are_asked(
     assert asked.args == [Subject(name="a/1")]
     shown.replay_requested.emit(("a/1", "b/1"))
     assert services.trying.asked[-1] == ("replay", ("a/1", "b/1"))
-    assert shown.tabs.currentWidget() is tab(joined, "Replay")
+    assert joined.analyses.quality.replay.isVisible()
 
 
 def test_an_exemplar_that_another_window_names_is_shown_in_the_library(window, joined):
     joined.library.open()
-    joined.library.shown.show_page(tab(joined, "Map"))
+    joined.library.shown.tabs.setCurrentIndex(2)
     window.exemplar_requested.emit("a/1")
-    assert joined.library.shown.tabs.currentWidget() is tab(joined, "Library")
+    assert joined.library.shown.page.isVisible()
 
 
 def test_the_task_of_the_run_and_what_is_edited_are_shown_where_they_are_looked_at(joined, services):
     joined.library.open()
-    bench, editor = services.bench, joined.editor
+    bench, editor = services.retrieval, joined.editor
     joined.window.view = SessionView(instruction="Book it.")
     joined._on_step(StepView(run=1, number=1, observation=ObservationView(clean='[1] button "Book"')))
     editor.edited.emit(ALL[0])
     assert not any(name in ("compare_with", "show_task") for name, *_ in bench.asked)
-    joined.library.shown.show_page(tab(joined, "Retrieval"))
+    joined.library.shown.tabs.setCurrentIndex(1)
     assert ("compare_with", ALL[0]) in bench.asked
-    assert joined.analyses.bench.form.query.task == "Book it."
-    assert joined.analyses.bench.form.query.observation == '[1] button "Book"'
+    assert joined.analyses.retrieval.form.query.task == "Book it."
+    assert joined.analyses.retrieval.form.query.observation == '[1] button "Book"'
     editor.edited.emit(None)
     assert bench.asked[-1] == ("compare_with", None)

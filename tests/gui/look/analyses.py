@@ -18,7 +18,9 @@ from core.memory.memory import Memory
 from core.schema.exemplar import RecallSettings
 from core.schema.signal import Signal
 from gui.exemplars.analyses.controller import AnalysesController
+from gui.exemplars.analyses.page import PartPage, View
 from gui.theme.theme import Theme
+from tests.gui.exemplars.analyses.test_trying import VIEW
 from tests.gui.exemplars.stand_ins import PlainWindow
 from tests.gui.look.studio import draw_all
 
@@ -30,22 +32,25 @@ class Bench:
         self.loop = asyncio.new_event_loop()
         self.memory = Memory(index_folder=folder / "index", library=folder / "exemplars.db")
         resources = SimpleNamespace(memory=self.memory, presets=Presets())
+        store = SimpleNamespace(path=folder / "traces.db")
         session = SimpleNamespace(
             store=None,
             closers=[],
             worked=Signal(),
             session_changed=Signal(),
             queue=lambda work: self.loop.create_task(work),
-            services=lambda: SimpleNamespace(resources=resources),
+            services=lambda: SimpleNamespace(resources=resources, store=store),
         )
         theme = Theme(settings)
         self.window = PlainWindow(theme, settings)
+        self.services = ExemplarServices(session)
         self.tabs = QTabWidget()
         self.tabs.setDocumentMode(True)
         theme.dress(self.tabs)
-        self.controller = AnalysesController(self.window, ExemplarServices(session))
-        for name, page in self.controller.pages:
-            self.tabs.addTab(page, name)
+        self.controller = AnalysesController(self.window, self.services)
+        self.retrieval, self.quality = self.controller.retrieval, self.controller.quality
+        self.tabs.addTab(self.retrieval, "Retrieval")
+        self.tabs.addTab(self.quality, "Quality")
         self.tabs.resize(size)
         self.tabs.show()
 
@@ -59,63 +64,87 @@ class Bench:
                 application.processEvents()
             self.loop.run_until_complete(asyncio.sleep(0.03))
 
-    def show(self, at: int) -> None:
-        self.tabs.setCurrentIndex(at)
-
-
-def duplicates(bench: Bench) -> None:
-    bench.show(0)
-    bench.controller.duplicates.within.setValue(0.45)
-    bench.controller.duplicates.find_button.click()
-
-
-def map_(bench: Bench) -> None:
-    bench.show(1)
-    bench.controller.map.draw_button.click()
-    bench.settle()
-    bench.controller.map.show_task("Book the cheapest flight from Oslo to Rome.")
+    def show(self, part: PartPage) -> None:
+        self.tabs.setCurrentWidget(self.quality)
+        self.quality.show_part(part)
 
 
 def retrieval(bench: Bench) -> None:
-    bench.show(2)
-    page = bench.controller.bench
-    page.show_task('Enter the password "abc" into both fields and press submit.')
-    page.look_up_button.click()
+    bench.retrieval.show_task('Enter the password "abc" into both fields and press submit.')
+    bench.retrieval.look_up_button.click()
 
 
 def retrieval_compared(bench: Bench) -> None:
-    bench.show(2)
     draft = bench.memory.files.all()[0].replace(metadata="Task: Enter a password and a name.")
-    bench.controller.bench.compare_with(draft)
+    bench.services.retrieval.compare_with(draft)
     query = BenchQuery(
         task="Enter a password and press submit.",
         settings=RecallSettings(votes=3, most=4),
         other=RecallSettings(by="exemplars", votes=2, most=2),
     )
-    bench.controller.bench.form.show_query(query)
-    bench.controller.bench.look_up_button.click()
+    bench.retrieval.form.show_query(query)
+    bench.retrieval.look_up_button.click()
+
+
+def retrieval_folded(bench: Bench) -> None:
+    bench.retrieval.map_button.click()
+    retrieval(bench)
+
+
+def duplicates(bench: Bench) -> None:
+    bench.show(bench.quality.duplicates)
+    bench.quality.duplicates.within.setValue(0.45)
+    bench.quality.duplicates.find_button.click()
 
 
 def leave_one_out(bench: Bench) -> None:
     """Some exemplars of one family are assigned to another, so that there is something to see."""
-    bench.show(3)
-    for number, one in enumerate(bench.memory.files.all()[::3]):
-        wrong = one.replace(id=f"mine/{number}", family=f"other-{number % 4}")
+    bench.show(bench.quality.leave_one_out)
+    for number, exemplar in enumerate(bench.memory.files.all()[::3]):
+        wrong = exemplar.replace(id=f"mine/{number}", family=f"other-{number % 4}")
         bench.memory.library().save(wrong)
-    bench.controller.leave_one_out.votes.setValue(3)
-    bench.controller.leave_one_out.begin_button.click()
+    bench.quality.leave_one_out.begin_button.click()
+
+
+def trying(bench: Bench, part: PartPage) -> None:
+    bench.show(part)
+    bench.settle()
+    part.show_view(View(result=VIEW.result))
+
+
+def working(bench: Bench) -> None:
+    duplicates(bench)
+    bench.settle()
+    page = bench.quality.duplicates
+    page.show_view(page.view.replace(busy=True, doing="Comparing all exemplars", done=41, of=126))
+
+
+def failed(bench: Bench) -> None:
+    duplicates(bench)
+    bench.settle()
+    page = bench.quality.duplicates
+    page.show_view(page.view.replace(problem="The embedding could not be reached (timed out). Try again."))
 
 
 STAGES: dict[str, Callable[[Bench], None]] = {
-    "duplicates-empty": lambda bench: bench.show(0),
-    "duplicates": duplicates,
-    "map-empty": lambda bench: bench.show(1),
-    "map": map_,
-    "retrieval-empty": lambda bench: bench.show(2),
+    "retrieval-empty": lambda bench: None,
     "retrieval": retrieval,
     "retrieval-compared": retrieval_compared,
-    "leave-one-out-empty": lambda bench: bench.show(3),
+    "retrieval-folded": retrieval_folded,
+    "duplicates-empty": lambda bench: bench.show(bench.quality.duplicates),
+    "duplicates": duplicates,
+    "duplicates-working": working,
+    "duplicates-failed": failed,
+    "leave-one-out-empty": lambda bench: bench.show(bench.quality.leave_one_out),
     "leave-one-out": leave_one_out,
+    "worth": lambda bench: trying(bench, bench.quality.worth),
+    "replay": lambda bench: trying(bench, bench.quality.replay),
+    "replay-empty": lambda bench: (
+        bench.show(bench.quality.replay),
+        bench.settle(),
+        bench.quality.replay.show_view(View(result=VIEW.result.replace(replays=()))),
+    ),
+    "credit": lambda bench: trying(bench, bench.quality.credit),
 }
 
 

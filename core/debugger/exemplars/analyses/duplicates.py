@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 from core.debugger.commands import command
 from core.debugger.exemplars.analyses.service import AnalysisService
-from core.debugger.exemplars.analyses.views import DuplicatePair, DuplicatesView, PairTexts
+from core.debugger.exemplars.analyses.views import AnalysisView, Duplicates, PairTexts
 from core.debugger.exemplars.changes import ExemplarChange, ExemplarChanges, Reversal
-from core.memory.analysis.records import NearPair, PairsFound, grouped, sameness
+from core.memory.analysis.records import NearPair, PairsFound, compared_pair
 from core.memory.editing.toml_text import text_of
 from core.schema.errors import UsageError
 from core.schema.exemplar import Exemplar
@@ -20,53 +20,41 @@ _READ = 200
 """Exemplars that are read at once."""
 
 
-class DuplicatesService(AnalysisService[DuplicatesView]):
+class DuplicatesService(AnalysisService[Duplicates]):
     """Finds pairs of very similar exemplars, and archives one or keeps both."""
 
-    view = DuplicatesView()
+    view = AnalysisView[Duplicates]()
 
     def __init__(self, session: "Session", changes: ExemplarChanges) -> None:
         super().__init__(session)
         self._changes = changes
-        self._with_kept = False
-        self._pairs: dict[tuple[str, str], DuplicatePair] = {}
-        self._found = PairsFound(within=0.0)
-        self._gone: set[str] = set()
-        """What was archived here since the pairs were found."""
         changes.reversed.connect(self._on_reversed)
 
     @command
     async def find(self, within: float, *, with_kept: bool = False) -> None:
         """Look for pairs no further apart than `within`, in place of a search in progress."""
 
-        async def work() -> None:
+        async def use(index: "ExemplarIndex") -> None:
             from core.memory.analysis.duplicates import near_pairs
 
-            self._pairs, self._gone, self._with_kept = {}, set(), with_kept
-            self._found = PairsFound(within=within)
-            self.send(DuplicatesView(asked=True, within=within, busy=True, doing=self.view.doing))
+            self.show(result=Duplicates(within=within, with_kept=with_kept, members=len(index)))
+            library = self.memory.open_library()
+            apart = library.apart() if library is not None else frozenset()
+            report = self.reporting("Comparing all exemplars")
+            async for found in near_pairs(index, within, apart=() if with_kept else apart):
+                report(found.done, found.members)
+                await self._take(found, apart)
 
-            async def use(index: "ExemplarIndex") -> None:
-                library = self.memory.open_library()
-                apart = library.apart() if library is not None else frozenset()
-                report = self.reporting("Comparing all exemplars")
-                async for found in near_pairs(index, within, apart=() if with_kept else apart):
-                    if found.pairs != self._found.pairs or found.whole:
-                        await self._take(found, apart)
-                    report(found.done, found.members)
-                    self.view = self.view.replace(
-                        compared=found.done, members=found.members, whole=found.whole
-                    )
-
-            await self.with_index(use)
-
-        await self.analyse("Reading the index", work)
+        await self.analyse("Reading the index", lambda: self.with_index(use))
 
     @command
     async def open_pair(self, id: str, other: str) -> None:
         """Write both out."""
-        left, right = text_of(self._exemplar(id)), text_of(self._exemplar(other))
-        self.show(pair=PairTexts(id=id, other=other, left=left, right=right))
+        texts = PairTexts(
+            ids=(id, other), left=text_of(self._exemplar(id)), right=text_of(self._exemplar(other))
+        )
+        if self.view.result is not None:
+            self.show(result=self.view.result.replace(texts=texts))
 
     @command
     async def keep_both(self, id: str, other: str, *, apart: bool = True) -> None:
@@ -75,19 +63,17 @@ class DuplicatesService(AnalysisService[DuplicatesView]):
         what = "keep" if apart else "list the pair of"
         pair = (min(id, other), max(id, other))
         self._changes.send(ExemplarChange(words=f"{what} “{id}” and “{other}”", pair=pair, apart=apart))
-        self._mark(pair, kept=apart)
-        self._arrange(notice=f"{id} and {other} are {'both kept' if apart else 'listed again'}.", problem="")
+        self._change(f"{id} and {other} are {'both kept' if apart else 'listed again'}.", {pair: apart}, {})
 
     @command
     async def merge(self, into: str, other: str) -> None:
         """Archive `other`, and give its tags and its note to `into`."""
-        memory = self.memory
-        files = {one.id for _, one in memory.file_members()}
+        files = {one.id for _, one in self.memory.file_members()}
         if other in files:
             raise UsageError(
                 f"{other} comes from a file and is read-only. Archive the other one instead, or keep both."
             )
-        library = memory.library()
+        library = self.memory.library()
         kept, gone = self._exemplar(into), self._exemplar(other)
         merged = _merged(kept, gone)
         before = self._changes.before((into, other))
@@ -101,79 +87,59 @@ class DuplicatesService(AnalysisService[DuplicatesView]):
             library.save(merged, why=f"merged with {other}", expected=version)
         library.archive(other)
         self._changes.made(f"merge “{other}” into “{into}”", before)
-        self._gone.add(other)
-        self._arrange(notice=f"{other} was archived, and its tags and note were added to {into}.", problem="")
-
-    # What is in view
+        self._change(f"{other} was archived, and its tags and note were added to {into}.", {}, {other: True})
 
     def _on_reversed(self, reversal: Reversal) -> None:
         """Follow what was undone or redone, here or elsewhere."""
         change = reversal.change
-        if change.pair is not None:
-            self._mark(change.pair, kept=change.apart != reversal.back)
-        for one in reversal.now:
-            (self._gone.add if one.archived else self._gone.discard)(one.id)
-        if self.view.asked:
-            done = "Undone" if reversal.back else "Redone"
-            self._arrange(notice=f"{done}: {change.words}.", problem="")
+        pairs = {change.pair: change.apart != reversal.back} if change.pair is not None else {}
+        done = "Undone" if reversal.back else "Redone"
+        self._change(f"{done}: {change.words}.", pairs, {one.id: one.archived for one in reversal.now})
 
-    def _mark(self, ids: tuple[str, str], *, kept: bool) -> None:
-        if ids in self._pairs:
-            self._pairs[ids] = self._pairs[ids].replace(kept=kept)
+    def _change(self, notice: str, kept: dict[tuple[str, str], bool], archived: dict[str, bool]) -> None:
+        """Show what became of pairs, and what was archived or restored."""
+        result = self.view.result
+        if result is None:
+            return
+        pairs = tuple(pair.replace(kept=kept.get(pair.ids, pair.kept)) for pair in result.pairs)
+        away = result.archived.difference(archived) | {id for id, gone in archived.items() if gone}
+        self.show(result=result.replace(pairs=pairs, archived=away), notice=notice, problem="")
 
     async def _take(self, found: PairsFound, apart: frozenset[tuple[str, str]]) -> None:
-        """Read what is to be known of new pairs, and list those that there are now."""
-        new = [one for one in found.pairs if one.ids not in self._pairs]
-        numbers = sorted({number for one in new for number in (one.number, one.other)})
-        memory = self.memory
-        files = tuple(one for _, one in memory.file_members())
-        library = memory.open_library()
-        read = {number: files[-number - 1] for number in numbers if -len(files) <= number < 0}
-        own = [number for number in numbers if number > 0]
-        for start in range(0, len(own), _READ):
-            if library is not None:
-                read |= library.exemplars(own[start : start + _READ])
-            await asyncio.sleep(0)
-        for one in new:
-            if one.number in read and one.other in read:
-                self._pairs[one.ids] = _pair_view(one, read, kept=one.ids in apart)
-        self._found = found
-        self._arrange(more=found.more, members=found.members, compared=found.done, whole=found.whole)
+        """Read what new pairs say, and list those that there are now; of one that has gone nothing is listed."""
+        assert self.view.result is not None
+        known = {pair.ids for pair in self.view.result.pairs}
+        new = [pair for pair in found.pairs if pair.ids not in known]
+        exemplars = await self._read_exemplars(new)
+        # A person may have kept a pair while the exemplars were read.
+        pairs = {pair.ids: pair for pair in self.view.result.pairs}
+        for pair in new:
+            if pair.number in exemplars and pair.other in exemplars:
+                both = exemplars[pair.number], exemplars[pair.other]
+                pairs[pair.ids] = compared_pair(pair, *both, kept=pair.ids in apart)
+        self.show(
+            result=self.view.result.replace(
+                pairs=tuple(pairs[pair.ids] for pair in found.pairs if pair.ids in pairs),
+                done=found.done,
+                members=found.members,
+                more=found.more,
+            )
+        )
 
-    def _arrange(self, **changes: object) -> None:
-        listed, hidden = [], 0
-        for one in self._found.pairs:
-            view = self._pairs.get(one.ids)
-            if view is None or self._gone & {one.id, one.other_id}:
-                continue
-            if view.kept and not self._with_kept:
-                hidden += 1
-                continue
-            listed.append(one)
-        groups = tuple(tuple(self._pairs[one.ids] for one in group) for group in grouped(listed))
-        self.show(groups=groups, hidden=hidden, **changes)
+    async def _read_exemplars(self, pairs: list[NearPair]) -> dict[int, Exemplar]:
+        numbers = sorted({number for pair in pairs for number in (pair.number, pair.other)})
+        library = self.memory.open_library()
+        read = {-place: one for place, (_, one) in enumerate(self.memory.file_members(), start=1)}
+        own = [number for number in numbers if number > 0]
+        for start in range(0, len(own) if library is not None else 0, _READ):
+            assert library is not None
+            read |= library.exemplars(own[start : start + _READ])
+            await asyncio.sleep(0)
+        return read
 
     def _exemplar(self, id: str) -> Exemplar:
-        memory = self.memory
-        found = next((one for _, one in memory.file_members() if one.id == id), None)
-        return found or memory.listing().get(id).exemplar
-
-
-def _pair_view(pair: NearPair, read: dict[int, Exemplar], *, kept: bool) -> DuplicatePair:
-    one, other = read[pair.number], read[pair.other]
-    return DuplicatePair(
-        id=one.id,
-        other=other.id,
-        distance=pair.distance,
-        same=sameness(one, other),
-        family=one.family,
-        other_family=other.family,
-        task=one.task,
-        other_task=other.task,
-        read_only=pair.number < 0,
-        other_read_only=pair.other < 0,
-        kept=kept,
-    )
+        found = next((one for _, one in self.memory.file_members() if one.id == id), None)
+        return found or self.memory.listing().get(id).exemplar
 
 
 def _merged(kept: Exemplar, gone: Exemplar) -> Exemplar:

@@ -1,114 +1,68 @@
-"""The views of the analyses."""
+"""The view of an analysis, and the results that it shows."""
 
-from typing import Literal
+from typing import Generic, Literal, TypeVar
 
 from core.debugger.snapshots import JobView
-from core.memory.analysis.records import LeftOutExemplar, Lonely, LookupTrial, MemberFound, Sameness
+from core.memory.analysis.records import LeftOutExemplar, LookupTrial, MemberFound, NearPair, PairsFound
 from core.schema.exemplar import RecallSettings
 from core.schema.record import Record
 
+AnyResult = TypeVar("AnyResult", bound=Record)
 
-class AnalysisView(JobView):
-    """The common part of these views."""
+
+class AnalysisView(JobView, Generic[AnyResult]):
+    """What goes on, what went wrong or was done last, and the result so far."""
 
     problem: str = ""
     notice: str = ""
     """What was done last."""
-
-
-class DuplicatePair(Record):
-    """Two very similar exemplars."""
-
-    id: str
-    other: str
-    distance: float
-    same: Sameness
-    family: str
-    other_family: str
-    task: str
-    other_task: str
-    read_only: bool = False
-    other_read_only: bool = False
-    kept: bool = False
-    """Whether a person said that both are to be kept."""
-
-    @property
-    def ids(self) -> tuple[str, str]:
-        return self.id, self.other
+    result: AnyResult | None = None
+    """None before there is any."""
 
 
 class PairTexts(Record):
     """Both exemplars of a pair, as text."""
 
-    id: str
-    other: str
+    ids: tuple[str, str]
     left: str
     right: str
 
 
-class DuplicatesView(AnalysisView):
-    """The pairs that were found so far."""
+class Duplicates(PairsFound):
+    """The pairs that were found so far, and what a person made of them."""
 
-    asked: bool = False
-    within: float = 0.15
-    members: int = 0
-    compared: int = 0
-    whole: bool = False
-    """Whether all were compared with all."""
-    more: bool = False
-    """Whether there may be more within the distance than are listed."""
-    groups: tuple[tuple[DuplicatePair, ...], ...] = ()
-    """Pairs that hang together, the nearest first."""
-    hidden: int = 0
-    """Pairs that are not listed because both are to be kept."""
-    pair: PairTexts | None = None
+    with_kept: bool = False
+    """Whether pairs of which both are to be kept are listed too."""
+    archived: frozenset[str] = frozenset()
+    """What was archived since the pairs were found."""
+    texts: PairTexts | None = None
 
+    @property
+    def open(self) -> tuple[NearPair, ...]:
+        """The pairs that still exist, whether they are listed or not."""
+        return tuple(pair for pair in self.pairs if not self.archived & {*pair.ids})
 
-class NearOnMap(Record):
-    """One of the nearest to the task."""
-
-    id: str
-    family: str
-    task: str
-    distance: float
-    """The real one."""
-    place: int | None = None
-    """Its place among the points; None if it came after the map was drawn."""
+    @property
+    def listed(self) -> tuple[NearPair, ...]:
+        return tuple(pair for pair in self.open if self.with_kept or not pair.kept)
 
 
-class TaskOnMap(Record):
-    """The current task among the exemplars."""
+class LeftOut(Record):
+    """Leave-one-out, so far."""
 
-    text: str
-    across: float
-    up: float
-    near: tuple[NearOnMap, ...] = ()
+    source: str = ""
+    """The file of texts that were taken in place of the exemplars; empty for the exemplars."""
+    total: int
+    """How many are to be left out in all."""
+    found: LeftOutExemplar
+    members: tuple[MemberFound, ...] = ()
+
+    @property
+    def whole(self) -> bool:
+        return self.found.members >= self.total
 
 
-class MapView(AnalysisView):
-    """All exemplars in the plane."""
-
-    asked: bool = False
-    points: bytes = b""
-    """Two 32-bit floats each: across and up."""
-    families: bytes = b""
-    """A 32-bit integer each: its place in `names`."""
-    names: tuple[str, ...] = ()
-    ids: tuple[str, ...] = ()
-    tasks: tuple[str, ...] = ()
-    share: float = 0.0
-    """How much of the squared distances from the middle the plane shows."""
-    embedding: str = ""
-    stale: bool = False
-    """Whether exemplars were added, changed or archived since."""
-    alone: tuple[tuple[str, str], ...] = ()
-    """Families of one member, each with its id."""
-    lonely: tuple[Lonely, ...] = ()
-    """The exemplars furthest from all others."""
-    lonely_known: bool = False
-    task: TaskOnMap | None = None
-    wanted_task: str = ""
-    """The task that is to be shown, which may still be on its way."""
+Table = Literal["families", "exemplars"]
 
 
 class BenchQuery(Record):
@@ -125,11 +79,37 @@ class BenchQuery(Record):
     """Where the task was taken from, such as ``run 12, step 3``."""
 
 
-class BenchView(AnalysisView):
-    """A lookup that was tried."""
+class TaskPlace(Record):
+    """Where a task lies on a map."""
+
+    across: float
+    up: float
+    near: tuple[tuple[int, float], ...] = ()
+    """The exemplars nearest to it: their places among the points, with their real distances."""
+
+
+class ExemplarMap(Record):
+    """All exemplars in the plane."""
+
+    points: bytes = b""
+    """Two 32-bit floats each: across and up."""
+    families: bytes = b""
+    """A 32-bit integer each: its place in `names`."""
+    names: tuple[str, ...] = ()
+    ids: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ()
+    share: float = 0.0
+    """How much of the squared distances from the middle the plane shows."""
+    embedding: str = ""
+    task: TaskPlace | None = None
+    """The task that was looked up last."""
+
+
+class Bench(Record):
+    """The lookup that was tried last, and what lookups can be tried with."""
 
     query: BenchQuery | None = None
-    """What `trial` is of, or what is looked up now."""
+    """What `trial` is of."""
     trial: LookupTrial | None = None
     draft: str = ""
     """The id of the exemplar that is tried as it was changed."""
@@ -138,27 +118,5 @@ class BenchView(AnalysisView):
     presets: tuple[tuple[str, RecallSettings], ...] = ()
     """The settings of each preset that recalls."""
     environments: tuple[str, ...] = ()
-    taken: BenchQuery | None = None
-    """A task from a run, for the form."""
-    taken_number: int = 0
-    """Counts the tasks taken, so that the same one can be filled in again."""
-
-
-class LeaveOneOutView(AnalysisView):
-    """Leave-one-out, so far."""
-
-    asked: bool = False
-    votes: int = 3
-    source: str = ""
-    """The file of texts that were taken in place of the exemplars; empty for the exemplars."""
-    found: LeftOutExemplar | None = None
-    members: tuple[MemberFound, ...] = ()
-    total: int = 0
-    """How many are to be left out in all."""
-
-    @property
-    def whole(self) -> bool:
-        return self.found is not None and self.found.members >= self.total
-
-
-Table = Literal["families", "exemplars"]
+    map: ExemplarMap | None = None
+    """None before it was drawn."""

@@ -83,7 +83,6 @@ class LibraryService(JobService[LibraryJob]):
         self._stamp: object = None
         self._left_out: tuple[str, ...] = ()
         """What was told of lines of files that are left out."""
-        self._detail = DetailView()
         self._wanted = ""
         """The id of the exemplar that the window asked for last."""
         self._watching: asyncio.Task[None] | None = None
@@ -234,8 +233,8 @@ class LibraryService(JobService[LibraryJob]):
     async def refresh(self) -> None:
         """Read the list and the details again: something of them has changed."""
         await self._read_list()
-        if self._detail.id:
-            self._send_detail(self._detail.id)
+        if self._wanted:
+            self._send_detail(self._wanted)
 
     def _watch(self) -> None:
         if self._watching is None or self._watching.done():
@@ -267,8 +266,7 @@ class LibraryService(JobService[LibraryJob]):
         if id:
             self._send_detail(id)
         else:
-            self._detail = DetailView()
-            self.detailed.send(self._detail)
+            self.detailed.send(DetailView())
 
     @command
     async def compare(self, id: str, left: int, right: int) -> None:
@@ -276,14 +274,10 @@ class LibraryService(JobService[LibraryJob]):
         self.compared.send(compare_versions(self.memory.library(), id, left, right))
 
     def _send_detail(self, id: str) -> None:
-        known = self._detail if self._detail.id == id else None
         try:
             found = detail_of(self.services, id, self.session.session.preset)
         except BackstepError as error:
             found = DetailView(id=id, problem=str(error))
-        if known is not None and known.entry == found.entry:
-            found = found.replace(problems=known.problems)
-        self._detail = found
         self.detailed.send(found)
 
     # Changes
@@ -333,12 +327,10 @@ class LibraryService(JobService[LibraryJob]):
 
     @command
     async def check(self, chosen: Chosen) -> None:
-        """Look in the background for what is wrong; one alone is shown with its details."""
-        shown = self._detail.id
-        alone = shown if chosen == Chosen(ids=(shown,)) else ""
-        self.begin("Checking exemplars", lambda: self._check(chosen, alone), importing=False)
+        """Look in the background for what is wrong."""
+        self.begin("Checking exemplars", lambda: self._check(chosen), importing=False)
 
-    async def _check(self, chosen: Chosen, alone: str) -> None:
+    async def _check(self, chosen: Chosen) -> None:
         ids = await self._ids_of(chosen)
         report = self.reporting()
         problems: list[Problem] = []
@@ -351,19 +343,15 @@ class LibraryService(JobService[LibraryJob]):
                 report(done, len(ids))
         except asyncio.CancelledError:
             cancelled = True
-        if not alone:
-            self.checked.send(
-                CheckView(
-                    checked=done,
-                    of=len(ids),
-                    problems=tuple(problems[:SHOWN]),
-                    more=max(0, len(problems) - SHOWN),
-                    cancelled=cancelled,
-                )
+        self.checked.send(
+            CheckView(
+                checked=done,
+                of=len(ids),
+                problems=tuple(problems[:SHOWN]),
+                more=max(0, len(problems) - SHOWN),
+                cancelled=cancelled,
             )
-        elif self._detail.id == alone and not cancelled:
-            self._detail = self._detail.replace(problems=tuple(problems))
-            self.detailed.send(self._detail)
+        )
 
     @command
     async def export(self, chosen: Chosen, form: str, path: str) -> None:

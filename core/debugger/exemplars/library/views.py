@@ -103,8 +103,6 @@ class DetailView(Record):
     """The exemplar as a prompt shows it to the LLM."""
     preset: str = ""
     """The preset whose prompt that is."""
-    problems: tuple[Problem, ...] | None = None
-    """What is wrong with it; None if nobody has looked."""
     problem: str = ""
     """Why it cannot be shown."""
 
@@ -126,7 +124,7 @@ class LibraryJob(JobView):
 
 
 class CheckView(Record):
-    """The findings of a check of several exemplars."""
+    """The findings of a check."""
 
     checked: int = 0
     of: int = 0

@@ -2,16 +2,18 @@
 
 import time
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
 from core.debugger.ask_again.repeat import kept_attributions
 from core.debugger.commands import command
 from core.debugger.evaluations.worth import kept_results
+from core.debugger.exemplars.analyses.views import AnalysisView
 from core.debugger.exemplars.trying.views import (
     ReplayResult,
     ReplayRow,
-    TryingView,
+    TryingResults,
     replays_in_words,
     sums_of,
 )
@@ -20,16 +22,23 @@ from core.debugger.service import JobService
 from core.memory.library.store import Library
 from core.schema.errors import UsageError
 
+if TYPE_CHECKING:
+    from core.debugger.session import Session
+
 _SHOWN = 5000
 """Exemplars whose last replay is shown."""
 _FAILED = 1
 """The exit code if an exemplar no longer succeeds."""
 
 
-class TryingService(JobService[TryingView]):
+class TryingService(JobService[AnalysisView[TryingResults]]):
     """Replays exemplars; results are kept if the job is cancelled or the session closed."""
 
-    view = TryingView()
+    view = AnalysisView[TryingResults]()
+
+    def __init__(self, session: "Session") -> None:
+        super().__init__(session)
+        self._began = 0.0
 
     @command
     async def read_again(self) -> None:
@@ -44,7 +53,8 @@ class TryingService(JobService[TryingView]):
             raise UsageError("No exemplars yet. Save a run as one, or import some.")
         services = self.services
         arguments = ("exemplars", "replay", *shared_flags(services), "--on-gate", services.settings.on_gate)
-        self.begin("Replaying exemplars", lambda: self._replay((*arguments, "--", *ids)), began=time.time())
+        self.begin("Replaying exemplars", lambda: self._replay((*arguments, "--", *ids)))
+        self._began = time.time()
         self.show(of=whole, notice="", problem="")
 
     async def _replay(self, arguments: tuple[str, ...]) -> None:
@@ -59,29 +69,27 @@ class TryingService(JobService[TryingView]):
         self._show_results()
         if ended.code not in (0, _FAILED):
             raise UsageError(f"Replaying failed: {ended.error}")
-        self.show(notice=replays_in_words([row.result for row in self._of_job()]))
-
-    def _of_job(self) -> list[ReplayRow]:
-        return [row for row in self.view.replays if row.result.when >= self.view.began]
+        fresh = self.view.result.fresh if self.view.result is not None else ()
+        self.show(notice=replays_in_words([row.result for row in fresh]))
 
     def _show_results(self) -> None:
         library = self.memory.listing()
-        self.view = self.view.replace(
-            ready=True,
-            replays=_replays(library),
+        results = TryingResults(
+            began=self._began,
+            replays=_replays(library, self._began),
             worths=tuple(result for _, result in reversed(kept_results(library))),
             attributions=sums_of(kept_attributions(library)),
             trace=str(self.services.store.path.absolute()),
         )
-        self.show(done=len(self._of_job()) if self.view.busy else 0)
+        self.show(result=results, done=len(results.fresh) if self.view.busy else 0)
 
 
-def _replays(library: Library) -> tuple[ReplayRow, ...]:
+def _replays(library: Library, began: float) -> tuple[ReplayRow, ...]:
     rows: list[ReplayRow] = []
     for content in list(library.latest_proofs("replay").values())[:_SHOWN]:
         with suppress(ValidationError):  # Another version of the program has written it.
             rows.append(_row(library, ReplayResult.model_validate_json(content)))
-    return tuple(sorted(rows, key=lambda row: row.rank))
+    return tuple(sorted(rows, key=lambda row: (row.result.when < began, row.rank)))
 
 
 def _row(library: Library, result: ReplayResult) -> ReplayRow:

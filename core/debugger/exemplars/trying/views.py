@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from core.debugger.ask_again.views import Attribution
 from core.debugger.evaluations.figures import success_word
 from core.debugger.evaluations.records import WorthResult
-from core.debugger.exemplars.analyses.views import AnalysisView
 from core.schema.record import Record
 
 
@@ -94,17 +93,20 @@ def sums_of(attributions: Iterable[Attribution]) -> tuple[AttributionSum, ...]:
     return tuple(sorted(sums, key=lambda one: (-one.total, one.id)))
 
 
-class TryingView(AnalysisView):
-    """What is known of exemplars by trying them, and how far replaying is."""
+class TryingResults(Record):
+    """What is known of exemplars by trying them."""
 
-    ready: bool = False
-    """Whether it was read."""
     began: float = 0.0
     """When the replaying began that goes on, or was done last; seconds since the epoch."""
     replays: tuple[ReplayRow, ...] = ()
-    """The last of each exemplar that was replayed, those that failed first."""
+    """The last of each exemplar that was replayed: those of this replaying first, and those that failed."""
     worths: tuple[WorthResult, ...] = ()
     """The results of evaluations with and without exemplars, the newest first."""
     attributions: tuple[AttributionSum, ...] = ()
     trace: str = ""
     """The database of traces whose evaluations can be opened."""
+
+    @property
+    def fresh(self) -> tuple[ReplayRow, ...]:
+        """What was replayed since `began`."""
+        return tuple(row for row in self.replays if self.began and row.result.when >= self.began)

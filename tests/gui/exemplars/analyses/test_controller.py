@@ -1,11 +1,14 @@
 import pytest
+from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from core.debugger.exemplars.analyses.views import BenchView, DuplicatesView, LeaveOneOutView, MapView
+from core.debugger.exemplars.analyses.views import Bench, BenchQuery
 from core.schema.exemplar import RecallSettings
 from gui.exemplars.analyses.controller import AnalysesController
+from gui.exemplars.analyses.page import View
 from gui.widgets.remembered import Remembered
-from tests.gui.exemplars.analyses.test_duplicates_page import VIEW
+from tests.gui.exemplars.analyses.test_duplicates import VIEW
+from tests.gui.exemplars.analyses.test_trying import VIEW as TRIED
 from tests.gui.exemplars.stand_ins import asked_services
 
 
@@ -15,45 +18,74 @@ def services():
 
 
 def asked(services) -> list[tuple]:
-    names = ("duplicates", "map", "bench", "leave_one_out")
+    names = ("duplicates", "retrieval", "leave_one_out", "trying")
     return [one for name in names for one in getattr(services, name).asked]
 
 
-def test_pages_show_what_the_services_send(window, services, qtbot: QtBot):
+@pytest.fixture
+def controller(window, services, qtbot: QtBot):
     controller = AnalysesController(window, services)
-    assert [name for name, _ in controller.pages] == ["Duplicates", "Map", "Retrieval", "Leave one out"]
-    for _, page in controller.pages:
+    for page in (controller.retrieval, controller.quality):
         qtbot.addWidget(page)
+    return controller
+
+
+def test_pages_show_what_the_services_send(controller, services, qtbot: QtBot):
+    quality = controller.quality
     services.duplicates.changed.send(VIEW)
-    services.map.changed.send(MapView(problem="No."))
-    services.leave_one_out.changed.send(LeaveOneOutView())
-    services.bench.changed.send(BenchView(members=0))
-    qtbot.waitUntil(lambda: controller.duplicates.chosen is not None)
+    services.leave_one_out.changed.send(View(problem="No."))
+    services.trying.changed.send(TRIED)
+    services.retrieval.changed.send(View(result=Bench(members=0)))
+    services.retrieval.taken.send(BenchQuery(task="Buy it.", source="run 3, step 2"))
+    qtbot.waitUntil(lambda: quality.duplicates.chosen is not None)
+    qtbot.waitUntil(lambda: quality.leave_one_out.problem.text() == "No.")
+    qtbot.waitUntil(lambda: all(part.table.lines for part in (quality.worth, quality.replay, quality.credit)))
+    qtbot.waitUntil(lambda: controller.retrieval.form.query.source == "run 3, step 2")
     assert ("announce",) in asked(services)
-    qtbot.waitUntil(lambda: ("open_pair", "a", "b") in asked(services))
+    assert ("open_pair", "a", "b") in asked(services)
     with qtbot.waitSignal(controller.exemplar_opened) as opened:
-        controller.duplicates.open_left.click()
+        quality.duplicates.open_left.click()
     assert opened.args == ["a"]
 
 
-def test_what_was_chosen_is_there_again_next_time(window, services):
-    controller = AnalysesController(window, services)
-    controller.duplicates.within.setValue(0.35)
-    controller.duplicates.find_button.click()
-    controller.leave_one_out.votes.setValue(5)
-    controller.leave_one_out.begin_button.click()
-    controller.bench.show_task("Log in.", "[1] button")
-    controller.bench.form.settings.show_settings(RecallSettings(votes=9))
-    controller.bench.look_up_button.click()
+def test_a_part_is_chosen_by_its_button_or_key_and_one_is_shown_at_a_time(controller, qtbot):
+    quality = controller.quality
+    quality.show()
+    qtbot.waitUntil(quality.isActiveWindow)
+    assert quality.duplicates.isVisible()
+    qtbot.keyClick(quality, Qt.Key.Key_4, Qt.KeyboardModifier.AltModifier)
+    qtbot.waitUntil(quality.replay.isVisible)
+    assert not quality.duplicates.isVisible()
+    assert [button.isChecked() for button in quality._choices.buttons()] == [False] * 3 + [True, False]
+
+
+def test_what_was_chosen_is_there_again_next_time(window, controller, services):
+    quality, retrieval = controller.quality, controller.retrieval
+    quality.duplicates.within.setValue(0.35)
+    quality.duplicates.find_button.click()
+    quality.leave_one_out.votes.setValue(5)
+    quality.leave_one_out.begin_button.click()
+    retrieval.map_button.click()
+    retrieval.show_task("Log in.", "[1] button")
+    retrieval.form.settings.show_settings(RecallSettings(votes=9))
+    retrieval.look_up_button.click()
     assert ("find", 0.35, False) in asked(services)
     services = asked_services()
     again = AnalysesController(window, services)
-    assert again.duplicates.within.value() == 0.35
-    assert again.leave_one_out.votes.value() == 5
-    assert again.bench.form.settings.settings.votes == 9
-    again.bench.form.last.activated.emit(1)
+    assert again.quality.duplicates.within.value() == 0.35
+    assert again.quality.leave_one_out.votes.value() == 5
+    assert not again.retrieval.map_button.isChecked()
+    assert again.retrieval.form.settings.settings.votes == 9
+    again.retrieval.form.last.activated.emit(1)
     [query] = [one for one in asked(services) if one[0] == "look_up"]
-    assert (query[1].task, query[1].observation) == ("Log in.", "[1] button")
+    assert (query[1].task, query[1].observation, query[2]) == ("Log in.", "[1] button", False)
+
+
+def test_the_map_is_drawn_when_it_is_unfolded(controller, services):
+    controller.retrieval.map_button.click()
+    assert ("draw",) not in asked(services)
+    controller.retrieval.map_button.click()
+    assert ("draw",) in asked(services)
 
 
 def test_damaged_settings_are_as_if_nothing_was_remembered(settings):
@@ -61,5 +93,5 @@ def test_damaged_settings_are_as_if_nothing_was_remembered(settings):
     settings.setValue("leaving/votes", "many")
     settings.setValue("bench/last", ["no json"])
     kept = Remembered(settings)
-    assert kept.duplicates_within == DuplicatesView().within
-    assert (kept.leaving_votes, kept.bench_queries) == (LeaveOneOutView().votes, ())
+    assert kept.duplicates_within == 0.15
+    assert (kept.leaving_votes, kept.bench_queries) == (3, ())

@@ -2,7 +2,6 @@
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel
 
 from core.memory.library.store import Library
 from gui.exemplars.changes import ChangesController
@@ -228,14 +227,3 @@ def test_the_window_is_as_it_was_left(opened, qtbot, library, theme, settings):
     assert (again.page.query.order, again.page.query.reverse) == ("task", True)
     assert again.page.table.columnWidth(3) == 333
     again.window.close()
-
-
-def test_a_page_stands_beside_the_library(opened):
-    page = QLabel("A map")
-    opened.window.add_page("Map", page)
-    opened.window.show_page(page)
-    assert page.isVisible()
-    assert not opened.page.commands.actions_by_name["edit"].isEnabled()
-    opened.window.reveal(ALL[0].id)
-    opened.wait(lambda: opened.page.table.current == ALL[0].id)
-    assert opened.page.isVisible()

@@ -15,7 +15,7 @@ OTHERS = tuple(clustered(family, n) for family in (1, 2) for n in range(4))
 
 
 def whole(view):
-    return not view.busy and view.whole
+    return not view.busy and view.result is not None and view.result.whole
 
 
 @pytest.fixture
@@ -37,17 +37,17 @@ async def watched(service):
 
 
 def pairs(view):
-    return [pair.ids for group in view.groups for pair in group]
+    return [pair.ids for pair in view.result.listed]
 
 
 async def test_a_pair_is_found_with_what_is_the_same_and_written_out(service, watched):
     view = watched.views[-1]
     assert pairs(view) == [(ONE.id, TWIN.id)]
-    assert view.groups[0][0].same == "task and steps"
-    assert view.members == 10
-    view = await watched.after(lambda: service.open_pair(ONE.id, TWIN.id), lambda view: view.pair)
-    assert 'tags = ["a", "b"]' in view.pair.left
-    assert 'tags = ["b", "c"]' in view.pair.right
+    assert view.result.listed[0].same == "task and steps"
+    assert view.result.members == 10
+    view = await watched.after(lambda: service.open_pair(ONE.id, TWIN.id), lambda view: view.result.texts)
+    assert 'tags = ["a", "b"]' in view.result.texts.left
+    assert 'tags = ["b", "c"]' in view.result.texts.right
 
 
 async def test_both_kept_are_not_listed_again_even_by_another_service_and_that_is_undone(
@@ -56,12 +56,12 @@ async def test_both_kept_are_not_listed_again_even_by_another_service_and_that_i
     made = []
     changes.changed.connect(made.append)
     view = await watched.after(lambda: service.keep_both(TWIN.id, ONE.id), lambda view: view.notice)
-    assert (pairs(view), view.hidden) == ([], 1)
+    assert (pairs(view), len(view.result.open)) == ([], 1)
     other = DuplicatesService(session, ExemplarChanges(session))
     later = Watched(other)
     assert pairs(await later.after(lambda: other.find(0.1), whole)) == []
     shown = await later.after(lambda: other.find(0.1, with_kept=True), whole)
-    assert [pair.kept for pair in shown.groups[0]] == [True]
+    assert [pair.kept for pair in shown.result.listed] == [True]
     view = await watched.after(lambda: changes.exchange(made[0], back=True), lambda view: view.notice)
     assert pairs(view) == [(ONE.id, TWIN.id)]
     assert session.memory.library().apart() == frozenset()
@@ -93,7 +93,7 @@ async def test_one_of_a_file_is_not_archived_and_it_is_said_why(session, service
     watched = Watched(service)
     view = await watched.after(lambda: service.find(0.1), whole)
     assert len(pairs(view)) == 3
-    assert any(pair.read_only for pair in view.groups[0])
+    assert any(pair.number < 0 for pair in view.result.listed)
     view = await watched.after(lambda: service.merge(ONE.id, "file/1"), lambda view: view.problem)
     assert "is read-only" in view.problem
     view = await watched.after(lambda: service.merge("file/1", ONE.id), lambda view: not view.problem)
@@ -106,9 +106,11 @@ async def test_it_is_cancelled_and_what_was_found_is_shown_as_a_part(session, se
     monkeypatch.setattr(duplicates, "_WIDEST", 16)
     session.memory.library().save_all([(clustered(3, n), Provenance()) for n in range(100)])
     watched = Watched(service)
-    service.changed.connect(lambda view: view.compared and view.busy and service.cancel())
-    view = await watched.after(lambda: service.find(2.0), lambda view: not view.busy and view.compared)
-    assert 0 < view.compared < view.members
-    assert not view.whole
+    service.changed.connect(lambda view: view.busy and view.result and view.result.done and service.cancel())
+    view = await watched.after(
+        lambda: service.find(2.0), lambda view: not view.busy and view.result and view.result.done
+    )
+    assert 0 < view.result.done < view.result.members
+    assert not view.result.whole
     assert pairs(view)
     await asyncio.sleep(0)

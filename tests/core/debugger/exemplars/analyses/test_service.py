@@ -7,14 +7,9 @@ import struct
 
 import pytest
 
-from core.debugger.exemplars.analyses.service import (
-    LeaveOneOutService,
-    MapService,
-    RetrievalBenchService,
-    families_csv,
-    query_of,
-)
-from core.debugger.exemplars.analyses.views import BenchQuery
+from core.debugger.exemplars.analyses.retrieval import RetrievalService, query_of
+from core.debugger.exemplars.analyses.service import LeaveOneOutService, families_csv
+from core.debugger.exemplars.analyses.views import BenchQuery, LeftOut
 from core.memory.analysis.records import FamilyFound, LeftOutExemplar
 from core.memory.library.records import Provenance
 from core.schema.errors import NotInTraceError
@@ -37,59 +32,77 @@ def rests(view):
     return not view.busy
 
 
+def whole(view):
+    return not view.busy and view.result is not None and view.result.whole
+
+
 async def test_the_map_has_a_point_for_each_and_the_task_among_them(full):
-    service = MapService(full)
+    service = RetrievalService(full)
     watched = Watched(service)
+    query = BenchQuery(task=text_of(1, 2))
     view = await watched.after(
-        lambda: service.show_task(text_of(1, 2)), lambda view: rests(view) and view.lonely_known
+        lambda: service.look_up(query, with_map=True), lambda view: rests(view) and view.result.map
     )
-    assert view.ids == tuple(sorted(one.id for one in MEMBERS))
-    assert len(view.points) == len(MEMBERS) * struct.calcsize("<2f")
-    assert view.tasks[0] == next(one.task for one in MEMBERS if one.id == view.ids[0])
-    assert view.task.near[0].id == clustered(1, 2).id
-    assert view.task.near[0].distance < 0.01
-    assert view.ids[view.task.near[0].place] == clustered(1, 2).id
-    assert (view.alone, len(view.lonely)) == ((), 12)
-    assert not view.stale
+    drawn = view.result.map
+    assert drawn.ids == tuple(sorted(one.id for one in MEMBERS))
+    assert len(drawn.points) == len(MEMBERS) * struct.calcsize("<2f")
+    assert drawn.tasks[0] == next(one.task for one in MEMBERS if one.id == drawn.ids[0])
+    place, distance = drawn.task.near[0]
+    assert drawn.ids[place] == view.result.trial.rows[0].id == clustered(1, 2).id
+    assert distance < 0.01
 
 
-async def test_an_exemplar_that_came_after_the_map_is_reported_as_not_on_it(full):
-    service = MapService(full)
+async def test_the_map_is_drawn_again_only_when_exemplars_have_changed(full):
+    service = RetrievalService(full)
     watched = Watched(service)
-    await watched.after(service.draw, lambda view: rests(view) and view.lonely_known)
+    view = await watched.after(service.draw, lambda view: rests(view) and view.result.map)
+    first = view.result.map
+    assert (len(first.ids), first.task) == (len(MEMBERS), None)
+    look_up = lambda: service.look_up(BenchQuery(task=text_of(3, 1)), with_map=True)  # noqa: E731
+    view = await watched.after(look_up, lambda view: rests(view) and view.result.map.task)
+    assert view.result.map.points is first.points
     full.memory.library().save(clustered(3, 1))
-    view = await watched.after(lambda: service.show_task(text_of(3, 1)), lambda view: view.task)
-    assert (view.task.near[0].id, view.task.near[0].place, view.stale) == (clustered(3, 1).id, None, True)
+    view = await watched.after(look_up, lambda view: rests(view) and len(view.result.map.ids) > len(MEMBERS))
+    assert view.result.map.ids[view.result.map.task.near[0][0]] == clustered(3, 1).id
+
+
+async def test_a_map_that_is_asked_for_during_a_lookup_comes_with_it(full):
+    service = RetrievalService(full)
+    service.look_up(BenchQuery(task=text_of(1, 2)))
+    service.draw()
+    view = await Watched(service).until(lambda view: rests(view) and view.result.map)
+    assert view.result.trial is not None
+    assert view.result.map.task is not None
 
 
 async def test_an_empty_library_has_an_empty_map(session):
-    service = MapService(session)
-    view = await Watched(service).after(service.draw, lambda view: rests(view) and view.asked)
-    assert (view.ids, view.problem) == ((), "")
+    service = RetrievalService(session)
+    view = await Watched(service).after(service.draw, lambda view: rests(view) and view.result.map)
+    assert (view.result.map.ids, view.problem) == ((), "")
 
 
 async def test_a_lookup_is_tried_with_a_draft_and_without_it(full):
-    service = RetrievalBenchService(full)
+    service = RetrievalService(full)
     watched = Watched(service)
-    view = await watched.after(service.announce, lambda view: view.members is not None)
-    assert view.members == len(MEMBERS)
-    assert "synapse" in dict(view.presets)
+    view = await watched.after(service.announce, lambda view: view.result.members is not None)
+    assert view.result.members == len(MEMBERS)
+    assert "synapse" in dict(view.result.presets)
     query = BenchQuery(task=text_of(1, 2), settings=RecallSettings(by="exemplars", votes=1))
-    view = await watched.after(lambda: service.look_up(query), lambda view: rests(view) and view.trial)
-    assert [one.id for one in view.trial.now.used] == [clustered(1, 2).id]
+    view = await watched.after(lambda: service.look_up(query), lambda view: rests(view) and view.result.trial)
+    assert [one.id for one in view.result.trial.now.used] == [clustered(1, 2).id]
     draft = MEMBERS[0].replace(metadata=text_of(1, 2), family="family-0")
     view = await watched.after(
-        lambda: service.compare_with(draft), lambda view: rests(view) and view.trial.after is not None
+        lambda: service.compare_with(draft), lambda view: rests(view) and view.result.trial.after is not None
     )
-    assert (view.draft, view.trial.rows[0].id) == (draft.id, draft.id)
+    assert (view.result.draft, view.result.trial.rows[0].id) == (draft.id, draft.id)
     view = await watched.after(
-        lambda: service.compare_with(None), lambda view: rests(view) and view.trial.after is None
+        lambda: service.compare_with(None), lambda view: rests(view) and view.result.trial.after is None
     )
-    assert view.draft == ""
+    assert view.result.draft == ""
 
 
 async def test_a_lookup_of_nothing_says_what_to_do(full):
-    service = RetrievalBenchService(full)
+    service = RetrievalService(full)
     view = await Watched(service).after(lambda: service.look_up(BenchQuery()), lambda view: view.problem)
     assert view.problem == "Type a task, or take one from a run."
 
@@ -108,8 +121,11 @@ def test_a_task_is_taken_from_a_run_with_its_page(tmp_path):
 async def test_leaving_out_tells_families_and_exemplars_and_writes_both(full, tmp_path):
     service = LeaveOneOutService(full)
     watched = Watched(service)
-    view = await watched.after(lambda: service.leave_out(3), lambda view: rests(view) and view.whole)
-    assert (view.found.members, view.found.right, len(view.members)) == (12, 12, 12)
+    view = await watched.after(
+        lambda: service.leave_out(3),
+        whole,
+    )
+    assert (view.result.found.members, view.result.found.right, len(view.result.members)) == (12, 12, 12)
     for which, heading in (("families", "family,exemplars,right"), ("exemplars", "exemplar,family,found")):
         path = tmp_path / f"{which}.csv"
         await watched.after(
@@ -127,9 +143,10 @@ async def test_the_texts_of_a_file_are_left_out_in_place_of_the_exemplars(full, 
     service = LeaveOneOutService(full)
     watched = Watched(service)
     view = await watched.after(
-        lambda: service.leave_out(3, str(path)), lambda view: rests(view) and view.whole
+        lambda: service.leave_out(3, str(path)),
+        whole,
     )
-    assert (view.found.members, view.found.right, view.source) == (6, 6, str(path))
+    assert (view.result.found.members, view.result.found.right, view.result.source) == (6, 6, str(path))
     path.write_text("[1]")
     view = await watched.after(
         lambda: service.leave_out(3, str(path)), lambda view: rests(view) and view.problem
@@ -148,9 +165,6 @@ async def test_a_step_that_is_not_there_is_reported_with_those_that_are(tmp_path
 @pytest.mark.parametrize("words", ["=HYPERLINK(1)", "+1+1", "-cmd", "@SUM(1)", "\t=1", "\r=1"])
 def test_a_word_that_a_spreadsheet_takes_for_a_formula_gets_an_apostrophe(words):
     family = FamilyFound(family=words, members=1, right=0, distance=-0.00001, taken_for={words: 1})
-    rows = list(
-        csv.reader(
-            io.StringIO(families_csv(LeftOutExemplar(members=1, right=0, families=(family,))), newline="")
-        )
-    )
-    assert rows[1] == [f"'{words}", "1", "0", "0.0000", "-0.0000", f"'{words}: 1"]
+    found = LeftOutExemplar(members=1, right=0, families=(family,))
+    rows = list(csv.reader(io.StringIO(families_csv(LeftOut(found=found, total=1)), newline="")))
+    assert rows[1] == [f"'{words}", "1", "0", "0.0", "-0.0", f"'{words}: 1"]

@@ -165,10 +165,6 @@ def test_a_check_tells_what_is_wrong_with_its_place(library):
     view = library.wait("checked")
     assert (view.checked, [one.id for one in view.problems]) == (2, [wrong.id])
     assert view.problems[0].where == "look 1, action 1"
-    library.service.show_exemplar(wrong.id)
-    library.wait("detailed")
-    library.service.check(Chosen(ids=(wrong.id,)))
-    assert library.wait("detailed").problems == view.problems
 
 
 def test_an_export_writes_what_the_list_has(library):

@@ -39,9 +39,9 @@ def test_what_is_known_is_read_from_the_library(live):
     result = ReplayResult(id=ONE, task="miniwob/click-link", success=False, problem="It was gone.", when=1.0)
     library.save_proof("replay", ONE, 1.0, result.model_dump_json())
     live.service.read_again()
-    live.wait(lambda: live.trying.ready)
-    assert live.trying.worths == (WORTH.replace(cases=4),)
-    assert [row.result for row in live.trying.replays] == [result]
+    live.wait(lambda: live.trying.result)
+    assert live.trying.result.worths == (WORTH.replace(cases=4),)
+    assert [row.result for row in live.trying.result.replays] == [result]
 
 
 def test_exemplars_are_replayed_by_the_program_and_the_result_is_told(live):
@@ -51,7 +51,7 @@ def test_exemplars_are_replayed_by_the_program_and_the_result_is_told(live):
     live.wait(lambda: "still running" in live.trying.problem)
     live.wait(lambda: live.trying.notice)
     assert live.trying.notice == "1 of 1 still succeed."
-    assert [(row.result.id, row.result.success) for row in live.trying.replays] == [(ONE, True)]
+    assert [(row.result.id, row.result.success) for row in live.trying.result.replays] == [(ONE, True)]
     assert not live.trying.busy
 
 

@@ -1,4 +1,4 @@
-"""The form of the retrieval bench: a task with its page, and the retrieval settings."""
+"""The form of a lookup: a task with its page, and the retrieval settings."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -112,7 +112,7 @@ class SettingsForm(QWidget):
             self.show_settings(settings)
 
 
-class BenchForm(QWidget):
+class RetrievalForm(QWidget):
     """The query of a lookup; `look_up_wanted` is sent when Enter is pressed in the list of previous lookups."""
 
     look_up_wanted = Signal()

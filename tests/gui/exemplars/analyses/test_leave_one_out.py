@@ -1,10 +1,12 @@
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
-from core.debugger.exemplars.analyses.views import LeaveOneOutView
+from core.debugger.exemplars.analyses.views import LeftOut
 from core.memory.analysis.records import FamilyFound, LeftOutExemplar, MemberFound
-from gui.exemplars.analyses.leave_one_out_page import LeaveOneOutPage
+from gui.exemplars.analyses.leave_one_out import LeaveOneOutPage
+from gui.exemplars.analyses.page import View
 
 
 def member(id, family, found):
@@ -28,7 +30,8 @@ FOUND = LeftOutExemplar(
         FamilyFound(family="c", members=1, right=0, distance=0.5, taken_for={"a": 1}),
     ),
 )
-VIEW = LeaveOneOutView(asked=True, found=FOUND, members=MEMBERS, total=4)
+RESULT = LeftOut(found=FOUND, members=MEMBERS, total=4)
+VIEW = View(result=RESULT)
 
 
 @pytest.fixture
@@ -46,29 +49,26 @@ def listed(page):
 
 
 def test_before_it_was_begun_the_page_says_what_it_is_for(page):
-    assert "Press Leave one out (Ctrl+Enter)" in page.or_words.words.text()
+    assert "Press Leave one out (Ctrl+Enter)" in page.body.words.text()
     assert not page.export_button.isEnabled()
 
 
-def test_totals_families_and_confusions_are_shown(page):
+def test_totals_and_families_are_shown_with_what_they_are_taken_for(page):
     page.show_view(VIEW)
-    assert page.total.text() == (
+    assert page.note.text() == (
         "2 of 4 find their family (50.0%), by words and 3 votes. 1 are alone in their family, so they cannot be found."
     )
-    assert page.families.lines[0].cells == ("a", "2", "1", "50%", "0.500", "b (1)")
-    assert page.confusions.names == ("a", "b", "c")
-    assert page.confusions.cell("a", "b") == "1"
-    assert page.confusions.cell("a", "c") == ""
+    assert page.table.lines[0].cells == ("a", "2", "1", "50%", "0.500", "b (1)")
 
 
-def test_exemplars_are_listed_by_family_by_confusion_or_all_and_opened(page, qtbot):
+def test_exemplars_are_listed_by_family_or_all_and_opened(page, qtbot):
     page.show_view(VIEW)
     assert listed(page) == ["a/2", "c/1"]
-    page.families.choose("a")
+    page.table.choose("a")
     assert listed(page) == ["a/2"]
     page.only_wrong.setChecked(False)
     assert listed(page) == ["a/1", "a/2"]
-    page.confusions.pair_chosen.emit("c", "a")
+    page.table.choose("c")
     assert listed(page) == ["c/1"]
     with qtbot.waitSignal(page.exemplar_opened) as opened:
         page.members.opened.emit("c/1")
@@ -78,11 +78,11 @@ def test_exemplars_are_listed_by_family_by_confusion_or_all_and_opened(page, qtb
 
 
 def test_a_part_is_named_as_a_part_and_texts_open_nothing(page, qtbot):
-    page.show_view(VIEW.replace(total=9, busy=True, done=4, of=9, doing="Looking"))
-    assert "4 of 9" in page.total.text()
+    page.show_view(View(result=RESULT.replace(total=9), busy=True, done=4, of=9, doing="Looking"))
+    assert "4 of 9" in page.note.text()
     assert page.cancel_button.isEnabled()
-    page.show_view(VIEW.replace(source="texts.json"))
-    assert "the texts of texts.json" in page.total.text()
+    page.show_view(View(result=RESULT.replace(source="texts.json")))
+    assert "the texts of texts.json" in page.note.text()
     with qtbot.assertNotEmitted(page.exemplar_opened):
         page.members.opened.emit("c/1")
 
@@ -101,5 +101,5 @@ def test_texts_are_asked_for_and_tables_are_written_where_it_is_said(page, qtbot
 
 def test_a_press_on_a_heading_sorts_by_numbers(page):
     page.show_view(VIEW)
-    page.families.sortByColumn(3, page.families.horizontalHeader().sortIndicatorOrder().AscendingOrder)
-    assert [line.key for line in page.families.lines] == ["c", "a", "b"]
+    page.table.sortByColumn(3, Qt.SortOrder.AscendingOrder)
+    assert [line.key for line in page.table.lines] == ["c", "a", "b"]

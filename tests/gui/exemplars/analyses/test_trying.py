@@ -3,8 +3,9 @@
 import pytest
 
 from core.debugger.evaluations.records import Subject, WorthResult
-from core.debugger.exemplars.trying.views import AttributionSum, ReplayResult, ReplayRow, TryingView
-from gui.exemplars.analyses.trying_pages import CreditPage, ReplayPage, WorthPage
+from core.debugger.exemplars.trying.views import AttributionSum, ReplayResult, ReplayRow, TryingResults
+from gui.exemplars.analyses.page import View
+from gui.exemplars.analyses.trying import CreditPage, ReplayPage, WorthPage
 
 GOOD = ReplayRow(result=ReplayResult(id="a/1", task="t/x", seed=3, success=True, looks=2, when=5.0))
 BAD = ReplayRow(
@@ -30,11 +31,13 @@ WORTH = WorthResult(
     low=0.2,
     high=0.8,
 )
-VIEW = TryingView(
-    ready=True,
-    trace="/t.db",
-    replays=(BAD, AWAY, UNTRIED, GOOD),
-    worths=(WORTH, WORTH.replace(trace="/u.db")),
+VIEW = View(
+    result=TryingResults(
+        trace="/t.db",
+        replays=(BAD, AWAY, UNTRIED, GOOD),
+        worths=(WORTH, WORTH.replace(trace="/u.db")),
+        attributions=(AttributionSum(id="a/1", family="f", steps=2, total=1.5, mean=0.75),),
+    )
 )
 
 
@@ -73,22 +76,34 @@ def test_one_all_or_those_that_failed_are_replayed(replay, qtbot):
     assert asked.args == [("a/1",)]
 
 
-def test_while_it_replays_the_new_results_come_first_and_it_can_be_cancelled(replay, qtbot):
-    replay.show_view(VIEW.replace(busy=True, doing="Replaying exemplars", done=1, of=4, began=5.0))
-    assert [line[1] for line in cells(replay)][:2] == ["b/1", "a/1"]
+def test_a_replay_that_goes_on_can_be_cancelled_but_no_other_can_be_begun(replay, qtbot):
+    replay.show_view(VIEW.replace(busy=True, doing="Replaying exemplars", done=1, of=4))
     assert "1 of 4" in replay.words.text()
     assert not replay.all_button.isEnabled()
     with qtbot.waitSignal(replay.cancel_requested):
         replay.cancel_button.click()
 
 
-def test_without_results_each_page_says_what_to_do(theme, qtbot):
-    for kind, words in ((ReplayPage, "Replay all"), (WorthPage, "Measure…"), (CreditPage, "press Credit")):
-        page = kind(theme)
-        qtbot.addWidget(page)
-        assert page.or_words.words.text() == "Reading the library…"
-        page.show_view(TryingView(ready=True))
-        assert words in page.or_words.words.text()
+@pytest.mark.parametrize(
+    ("kind", "words"), [(ReplayPage, "Replay all"), (WorthPage, "Measure…"), (CreditPage, "press Credit")]
+)
+def test_without_results_each_part_says_what_to_do(theme, qtbot, kind, words):
+    page = kind(theme)
+    qtbot.addWidget(page)
+    assert page.body.words.text() == "Reading the library…"
+    page.show_view(View(result=TryingResults()))
+    assert words in page.body.words.text()
+
+
+def test_a_replay_that_goes_on_or_failed_is_shown_only_in_its_own_part(theme, qtbot):
+    page = WorthPage(theme)
+    qtbot.addWidget(page)
+    page.show_view(View(result=TryingResults(), busy=True, doing="Replaying exemplars"))
+    assert "Measure…" in page.body.words.text()
+    page.show_view(View(result=TryingResults(), problem="Replaying failed."))
+    assert page.problem.text() == ""
+    page.show_view(View(problem="The library is damaged."))
+    assert page.problem.text() == "The library is damaged."
 
 
 def test_what_exemplars_were_worth_leads_to_the_evaluations_of_this_database(theme, qtbot):
@@ -109,10 +124,8 @@ def test_what_exemplars_were_worth_leads_to_the_evaluations_of_this_database(the
 def test_credits_are_summed_for_each_exemplar(theme, qtbot):
     page = CreditPage(theme)
     qtbot.addWidget(page)
-    page.show_view(
-        VIEW.replace(attributions=(AttributionSum(id="a/1", family="f", steps=2, total=1.5, mean=0.75),))
-    )
-    assert cells(page) == [("a/1", "f", "2", "+1.50", "+0.75")]
+    page.show_view(VIEW)
+    assert cells(page) == [("a/1", "2", "+1.50", "+0.75", "f")]
     with qtbot.waitSignal(page.exemplar_opened) as opened:
         page.table.opened.emit("a/1")
     assert opened.args == ["a/1"]

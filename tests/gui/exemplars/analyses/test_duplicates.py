@@ -2,32 +2,31 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from core.debugger.exemplars.analyses.views import DuplicatePair, DuplicatesView, PairTexts
-from gui.exemplars.analyses.duplicates_page import DuplicatesPage
+from core.debugger.exemplars.analyses.views import Duplicates, PairTexts
+from core.memory.analysis.records import NearPair
+from gui.exemplars.analyses.duplicates import DuplicatesPage
+from gui.exemplars.analyses.page import View
 from gui.shell.undo import UndoHistory
 
 
 def pair(id, other, distance=0.05, **more):
     found = {
         "same": "task",
-        "family": "login",
-        "other_family": "login",
-        "task": "Log in as Ada.",
-        "other_task": "Log in as Bob.",
+        "families": ("login", "login"),
+        "tasks": ("Log in as Ada.", "Log in as Bob."),
+        "number": 1,
         **more,
     }
-    return DuplicatePair(id=id, other=other, distance=distance, **found)
+    return NearPair(id=id, other_id=other, distance=distance, other=2, **found)
 
 
-VIEW = DuplicatesView(
-    asked=True,
+FOUND = Duplicates(
     within=0.2,
     members=40,
-    compared=40,
-    whole=True,
-    groups=((pair("a", "b", 0.01), pair("b", "c", 0.1, same="neither")), (pair("x", "y", read_only=True),)),
+    done=40,
+    pairs=(pair("a", "b", 0.01), pair("b", "c", 0.1, same="neither"), pair("x", "y", 0.15, number=-1)),
 )
-NOTHING = VIEW.replace(groups=())
+VIEW = View(result=FOUND)
 
 
 @pytest.fixture
@@ -41,12 +40,11 @@ def page(theme, qtbot: QtBot) -> DuplicatesPage:
 
 
 def keys(page):
-    return [row.key for row in page.rows.rows]
+    return [line.key for line in page.table.lines]
 
 
 def test_before_it_was_asked_the_page_says_what_to_do(page):
-    assert "press Find (Ctrl+Enter)" in page.or_words.words.text()
-    assert not page.undo_button.isEnabled()
+    assert "press Find (Ctrl+Enter)" in page.body.words.text()
 
 
 def test_what_is_asked_is_the_distance_that_was_chosen(page, qtbot):
@@ -60,31 +58,30 @@ def test_pairs_are_listed_by_groups_and_the_first_is_asked_for(page, qtbot):
     with qtbot.waitSignal(page.pair_requested) as asked:
         page.show_view(VIEW)
     assert asked.args == ["a", "b"]
-    assert keys(page) == [None, ("a", "b"), ("b", "c"), None, ("x", "y")]
-    assert page.rows.rows[0].title == "3 alike"
-    assert page.rows.rows[1].title == "0.010  same task, other steps"
-    assert page.words.text() == "3 pairs in 2 groups within 0.2."
+    assert keys(page) == [("a", "b"), ("b", "c"), ("x", "y")]
+    assert page.table.lines[0].cells[:3] == ("1: 3 alike", "0.010", "same task, other steps")
+    assert page.note.text() == "3 pairs in 2 groups within 0.2."
 
 
 def test_both_are_shown_beside_each_other_with_what_differs_marked(page, qtbot):
     page.show_view(VIEW)
-    texts = PairTexts(id="a", other="b", left="task: one\nclick [1]", right="task: two\nclick [1]")
-    page.show_view(VIEW.replace(pair=texts))
+    texts = PairTexts(ids=("a", "b"), left="task: one\nclick [1]", right="task: two\nclick [1]")
+    page.show_view(View(result=FOUND.replace(texts=texts)))
     assert page.same.text() == "0.010 apart: same task, other steps"
     assert page.sides.changed == 1
-    assert page.left_name.text() == "a"
+    assert page.names[0].text() == "a"
 
 
 def test_going_down_the_list_shows_the_next_pair_and_it_stays_when_more_are_found(page, qtbot):
     page.show_view(VIEW)
-    page.rows.setFocus()
+    page.table.setFocus()
     with qtbot.waitSignal(page.pair_requested) as asked:
-        qtbot.keyClick(page.rows, Qt.Key.Key_Down)
+        qtbot.keyClick(page.table, Qt.Key.Key_Down)
     assert asked.args == ["b", "c"]
-    more = VIEW.replace(groups=((pair("m", "n", 0.0),), *VIEW.groups))
-    page.show_view(more)
-    assert page.chosen.ids == ("b", "c")
-    assert page.rows.rows[page.rows.currentIndex().row()].key == ("b", "c")
+    page.show_view(View(result=FOUND.replace(pairs=(pair("m", "n", 0.0), *FOUND.pairs))))
+    assert page.chosen.ids == page.table.current_key == ("b", "c")
+    page.show_view(View(result=FOUND.replace(archived={"b"})))
+    assert page.chosen.ids == ("x", "y")
 
 
 def test_each_way_of_dealing_with_a_pair_is_asked_for(page, qtbot):
@@ -102,18 +99,24 @@ def test_each_way_of_dealing_with_a_pair_is_asked_for(page, qtbot):
 
 def test_one_of_a_file_cannot_be_archived_and_the_button_says_so(page, qtbot):
     page.show_view(VIEW)
-    page.rows.setCurrentIndex(page.rows.rows_model.index(4))
+    page.table.choose(("x", "y"))
     assert (page.keep_left.isEnabled(), page.keep_right.isEnabled()) == (True, False)
     assert "cannot be archived" in page.keep_right.toolTip()
-    assert "read-only" in page.left_name.text()
+    assert "read-only" in page.names[0].text()
 
 
 def test_a_part_is_shown_as_a_part_and_nothing_as_nothing(page):
-    part = VIEW.replace(whole=False, compared=12, more=True)
-    page.show_view(part)
-    assert "there may be more" in page.words.text()
-    assert "only 12 of 40 were compared with all" in page.words.text()
-    page.show_view(NOTHING.replace(hidden=2))
-    assert page.or_words.words.text() == (
+    page.show_view(View(result=FOUND.replace(done=12, more=True)))
+    assert "there may be more" in page.note.text()
+    assert "only 12 of 40 were compared with all" in page.note.text()
+    kept = tuple(one.replace(kept=True) for one in FOUND.pairs[:2])
+    page.show_view(View(result=FOUND.replace(pairs=kept)))
+    assert page.body.words.text() == (
         "No two of the 40 exemplars lie within 0.2. 2 pairs marked to keep both are not listed."
     )
+    page.show_view(View(result=FOUND.replace(pairs=kept, with_kept=True)))
+    assert page.keep_button.text() == "List again"
+    page.show_view(View(result=FOUND.replace(pairs=(), done=3)))
+    assert page.body.words.text() == "Cancelled before anything was found."
+    page.show_view(View(result=FOUND.replace(pairs=(), done=0, members=0)))
+    assert "There are no exemplars yet" in page.body.words.text()

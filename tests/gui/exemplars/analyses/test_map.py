@@ -7,15 +7,13 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QToolTip
 from pytestqt.qtbot import QtBot
 
-from core.debugger.exemplars.analyses.views import MapView, NearOnMap, TaskOnMap
-from core.memory.analysis.records import Lonely
-from gui.exemplars.analyses.map_legend import SYMBOLS, MarkStyle
-from gui.exemplars.analyses.map_page import MapPage
+from core.debugger.exemplars.analyses.views import ExemplarMap, TaskPlace
+from gui.exemplars.analyses.map_marks import SYMBOLS, MarkStyle
+from gui.exemplars.analyses.map_pane import MapPane
 from gui.exemplars.analyses.map_plot import picture_of
 
 POINTS = np.array([[0, 0], [1, 0], [0, 1], [-1, -1], [0.5, 0.5]], np.float32)
-VIEW = MapView(
-    asked=True,
+MAP = ExemplarMap(
     points=POINTS.tobytes(),
     families=np.array([0, 0, 1, 1, 2], np.int32).tobytes(),
     names=("click", "login", "rare"),
@@ -23,45 +21,34 @@ VIEW = MapView(
     tasks=("Click.", "Click on.", "Log in.", "Log out.", "Do a rare thing."),
     share=0.23,
     embedding="words",
-    alone=(("rare", "e"),),
-    lonely=(Lonely(id="d", family="login", distance=0.9, nearest="c"),),
-    lonely_known=True,
-)
-TASK = TaskOnMap(
-    text="Log in.",
-    across=0.0,
-    up=0.8,
-    near=(
-        NearOnMap(id="c", family="login", task="Log in.", distance=0.2, place=2),
-        NearOnMap(id="z", family="new", task="A new one.", distance=0.4),
-    ),
 )
 
 
 @pytest.fixture
-def page(theme, qtbot: QtBot) -> MapPage:
-    page = MapPage(theme)
+def page(theme, qtbot: QtBot) -> MapPane:
+    page = MapPane(theme)
     qtbot.addWidget(page)
-    page.resize(1200, 700)
+    page.resize(800, 700)
     page.show()
     qtbot.waitExposed(page)
-    page.show_view(VIEW)
+    page.show_map(MAP)
     return page
 
 
-def test_before_it_is_drawn_the_page_says_what_to_do(page):
-    page.show_view(MapView())
-    assert "Press Draw (Ctrl+Enter)" in page.or_words.words.text()
-    page.show_view(MapView(asked=True))
-    assert "There are no exemplars yet" in page.or_words.words.text()
+def test_without_a_map_the_pane_says_what_to_do(page):
+    page.show_map(None)
+    assert "Look up a task (Ctrl+Enter)" in page.body.words.text()
+    page.show_map(None, busy=True)
+    assert "Drawing" in page.body.words.text()
+    page.show_map(ExemplarMap())
+    assert "There are no exemplars yet" in page.body.words.text()
 
 
-def test_it_says_how_much_the_plane_shows_and_what_is_thin(page):
+def test_it_says_how_much_the_plane_shows_and_lists_the_families_with_their_marks(page):
     assert "The plane shows 23% of the differences" in page.caption.text()
-    assert [row.text for row in page.alone.rows] == ["rare"]
-    assert (page.lonely.rows[0].text, page.lonely.rows[0].word) == ("d", "0.900")
-    assert page.legend.topLevelItem(2).text(0) == "rare"
-    assert page.legend.topLevelItem(2).text(1) == "1"
+    families = [page.family.itemText(at) for at in range(page.family.count())]
+    assert families == ["All families", "click (2)", "login (2)", "rare (1)"]
+    assert not page.family.itemIcon(1).isNull()
 
 
 def test_a_point_is_described_in_words_and_opened_by_a_click(page, qtbot):
@@ -78,7 +65,7 @@ def test_arrows_go_from_point_to_point_and_enter_opens(page, qtbot):
     page.plot.choose(0)
     for key, id in ((Qt.Key.Key_Right, "b"), (Qt.Key.Key_Left, "a"), (Qt.Key.Key_Up, "c")):
         qtbot.keyClick(page.plot, key)
-        assert VIEW.ids[page.plot.place] == id
+        assert MAP.ids[page.plot.place] == id
     with qtbot.waitSignal(page.exemplar_opened) as opened:
         qtbot.keyClick(page.plot, Qt.Key.Key_Return)
     assert opened.args == ["c"]
@@ -119,30 +106,23 @@ def test_a_point_under_the_pointer_is_described_in_a_tool_tip(page, qtbot):
     assert page.plot.cursor().shape() == Qt.CursorShape.PointingHandCursor
 
 
-def test_only_the_family_that_is_shown_is_hit(page):
-    page.family.setCurrentText("login")
+def test_only_the_family_that_is_shown_is_hit_and_it_stays_chosen(page):
+    page.family.setCurrentIndex(page.family.findData("login"))
     assert page.plot.near(page.plot.place_of(0)) is None
     assert page.plot.near(page.plot.place_of(3)) == 3
-    page.legend.chosen.emit("login")
-    assert page.family.currentIndex() == 0
+    page.show_map(MAP.replace(names=("login", "click", "rare")))
+    assert page.family.family == "login"
+    assert page.plot.near(page.plot.place_of(0)) == 0
+    page.family.setCurrentIndex(0)
+    assert page.plot.near(page.plot.place_of(3)) == 3
 
 
-def test_the_task_is_listed_with_real_distances_and_what_is_not_on_the_map(page):
-    page.show_view(VIEW.replace(task=TASK, wanted_task="Log in.", stale=True))
-    assert [row.word for row in page.near.rows] == ["0.200", "0.400"]
-    assert "not on the map yet" in page.near.rows[1].detail
-    assert "Draw the map again" in page.caption.text()
-    assert page.plot.grab().toImage().width() > 0
-
-
-def test_a_task_that_is_typed_has_no_page_and_one_that_is_shown_has(page, qtbot):
-    with qtbot.waitSignal(page.task_requested) as asked:
-        page.show_task("Log in.", "[1] button")
-    assert asked.args == ["Log in.", "[1] button"]
-    page.task.setText("Something else.")
-    with qtbot.waitSignal(page.task_requested) as asked:
-        page.task.returnPressed.emit()
-    assert asked.args == ["Something else.", ""]
+def test_the_task_and_lines_to_its_neighbours_are_drawn_with_their_distances(page):
+    before = page.plot.grab().toImage()
+    page.show_map(MAP.replace(task=TaskPlace(across=0.0, up=0.8, near=((2, 0.2), (4, 0.4)))))
+    assert page.plot.grab().toImage() != before
+    words = [item.toPlainText() for item in page.plot._task if hasattr(item, "toPlainText")]
+    assert words == ["0.20", "0.40", "the task"]
 
 
 def test_no_two_of_the_first_48_families_look_alike():
@@ -155,18 +135,18 @@ def test_none_one_and_very_many_points_are_painted(page, count):
     families = (np.arange(count) % 700).astype(np.int32)
     names = tuple(f"family-{number}" for number in range(min(700, count)))
     ids = tuple(str(number) for number in range(count))
-    page.show_view(
-        MapView(
-            asked=True, points=points.tobytes(), families=families.tobytes(), names=names, ids=ids, tasks=ids
-        )
+    page.show_map(
+        ExemplarMap(points=points.tobytes(), families=families.tobytes(), names=names, ids=ids, tasks=ids)
     )
+    if not count:
+        assert "no exemplars" in page.body.words.text()
+        return
     picture = page.plot.grab().toImage()
     colours = {
         picture.pixel(x, y) for x in range(0, picture.width(), 3) for y in range(0, picture.height(), 3)
     }
     assert len(colours) > (40 if count > 1 else 0)
-    if count:
-        assert page.plot.near(page.plot.place_of(0)) is not None
+    assert page.plot.near(page.plot.place_of(0)) is not None
     if count == 1:
         away = page.plot.place_of(0) - QPointF(page.plot.rect().center())
         assert away.manhattanLength() < 3

@@ -1,13 +1,14 @@
-"""The retrieval bench: the exemplars for a task, with distances, votes and reasons, before and after a change."""
+"""Retrieval: the exemplars for a task, with distances, votes and reasons, before and after a change, and a map."""
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
-from core.debugger.exemplars.analyses.views import BenchQuery, BenchView
+from core.debugger.exemplars.analyses.views import Bench, BenchQuery
 from core.memory.analysis.records import LookupTrial, Move, TrialRow
-from core.schema.exemplar import Exemplar, Recall
-from gui.exemplars.analyses.bench_form import BenchForm
-from gui.exemplars.analyses.page import AnalysisPage, panel
+from core.schema.exemplar import Recall
+from gui.exemplars.analyses.map_pane import MapPane
+from gui.exemplars.analyses.page import NO_EXEMPLARS, AnalysisPage, View, panel
+from gui.exemplars.analyses.retrieval_form import RetrievalForm
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.formats import count
@@ -19,7 +20,6 @@ _START = (
     "Type a task on the left, or take one from a run, and press Look up (Ctrl+Enter). The exemplars that a run would "
     "get are listed here, with distances, votes, and why each is used or not."
 )
-_NONE = "There are no exemplars yet: save one from the tree of runs, or import some."
 _MOVES: dict[Move, str] = {
     "": "",
     "new": "new here",
@@ -33,31 +33,32 @@ _TONES: dict[Move, str] = {"used now": "good", "new": "good", "used no more": "b
 _COLUMNS = (
     Column("#", number=True, tooltip="The nearest is 1"),
     Column("Distance", number=True, tooltip="From 0 (equal) to 2"),
-    Column("Vote"),
-    Column("Used"),
+    Column("Taken", tooltip="Whether it votes, and whether it is used"),
     Column("Change"),
     Column("Before", tooltip="Its rank and distance, and whether it was used"),
-    Column("Family"),
     Column("Exemplar"),
     Column("Why"),
+    Column("Family"),
     Column("Task"),
 )
-_CHANGE, _BEFORE = 4, 5
+_CHANGE, _BEFORE = 3, 4
 
 
-class BenchPage(AnalysisPage):
-    """Shows `BenchView`; requests go out only as signals."""
+class RetrievalPage(AnalysisPage):
+    """Shows a `Bench`: a task and settings, what it would be shown, and the map beside it."""
 
-    look_up_requested = Signal(object)
-    """A `BenchQuery`."""
+    look_up_requested = Signal(object, bool)
+    """A `BenchQuery`, and whether the map is shown."""
     draft_requested = Signal(object)
     """An exemplar to test instead of the stored one, or None."""
     take_requested = Signal(int, int)
+    map_toggled = Signal(bool)
+    """Whether the map is shown now."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, "Cancel the lookup", parent)
-        self._view = BenchView()
-        self.form = BenchForm(theme, self)
+        super().__init__(theme, parent)
+        self._bench = Bench()
+        self.form = RetrievalForm(theme, self)
         self.form.look_up_wanted.connect(self._on_look_up)
         self.form.take_wanted.connect(self.take_requested)
         self.look_up_button = key_button(
@@ -68,18 +69,29 @@ class BenchPage(AnalysisPage):
             self,
             accent=True,
         )
-        self.add(self.look_up_button, self.cancel_button, self.progress, self.words)
+        self.map = MapPane(theme, self)
+        self.map.exemplar_opened.connect(self.exemplar_opened)
+        self.map_button = key_button(
+            "Map", "Show all exemplars in a plane, with the task among them", "Alt+M", lambda: None, self
+        )
+        self.map_button.setCheckable(True)
+        self.map_button.setChecked(True)
+        self.map_button.toggled.connect(self._on_map)
+        self.add(self.look_up_button, self.cancel_button, self.progress, self.words, self.map_button)
+        self._lay_out(theme)
+        self.show_view(View(result=self._bench))
+
+    def _lay_out(self, theme: Theme) -> None:
         self.draft_words = NoteLabel("remedy", parent=self)
         self.draft_button = key_button(
             "Without the draft",
             "Look up with the stored exemplar again",
             "Alt+D",
-            lambda: self.compare_with(None),
+            lambda: self.draft_requested.emit(None),
             self,
         )
-        self.draft_bar = holding(
-            in_row(None, (self.draft_words, 1), self.draft_button, margins=(12, 6, 12, 6))
-        )
+        draft = in_row(None, (self.draft_words, 1), self.draft_button, margins=(12, 6, 12, 6))
+        self.draft_bar = holding(draft)
         self.looked_up = ElidedLabel("", self)
         self.looked_up.setContentsMargins(12, 8, 12, 0)
         self.looked_up.setFont(theme.heading_font())
@@ -90,53 +102,50 @@ class BenchPage(AnalysisPage):
         result = panel(self.looked_up, self.now, self.before, self.table, tall=self.table)
         self.or_words = OrWords(result, self)
         left = scrolled("What is looked up", self.form)
-        inside = left.widget()
-        assert inside is not None
-        on_panel(inside)
-        split = splitter(
+        left.setMinimumWidth(theme.scaled(325))
+        on_panel(left.viewport())
+        self.split = splitter(
             Qt.Orientation.Horizontal,
             left,
             panel(self.draft_bar, self.or_words, tall=self.or_words),
-            sizes=(370, 910),
-            stretch=(0, 1),
+            self.map,
+            sizes=(325, 565, 390),
+            stretch=(0, 1, 1),
         )
-        self.column.addWidget(split, 1)
-        self.show_view(self._view)
+        self.column.addWidget(self.split, 1)
 
     def show_task(self, task: str, observation: str = "") -> None:
         """Use this task for lookups."""
         self.form.show_task(self.form.query.replace(task=task, observation=observation, source=""))
 
-    def compare_with(self, exemplar: Exemplar | None) -> None:
-        """Test lookups with this exemplar instead of the stored one; None tests them unchanged."""
-        self.draft_requested.emit(exemplar)
-
     @Slot(object)
-    def show_view(self, view: BenchView) -> None:
+    def show_view(self, view: View) -> None:
         """Replace what is shown; typed text stays."""
-        before, self._view = self._view, view
-        self.form.settings.show_presets(view.presets)
-        self.form.other.show_presets(view.presets)
-        self.form.show_environments(view.environments)
-        if view.taken is not None and view.taken_number != before.taken_number:
-            self.form.show_task(view.taken)
-        fact = "" if view.members is None else f"{count(view.members, 'exemplar')} can be retrieved."
-        self.show_working(view, fact)
+        self.view = view
+        before, self._bench = self._bench, view.result or Bench()
+        bench = self._bench
+        for settings in (self.form.settings, self.form.other):
+            settings.show_presets(bench.presets)
+        self.form.show_environments(bench.environments)
+        self.show_working(
+            "" if bench.members is None else f"{count(bench.members, 'exemplar')} can be retrieved."
+        )
         self.look_up_button.setEnabled(not view.busy)
-        self.draft_bar.setVisible(bool(view.draft))
+        self.draft_bar.setVisible(bool(bench.draft))
         self.draft_words.show_text(
-            f"Looked up with the draft of {view.draft} instead of the stored exemplar. Nothing is saved."
-            if view.draft
+            f"Looked up with the draft of {bench.draft} instead of the stored exemplar. Nothing is saved."
+            if bench.draft
             else ""
         )
-        trial = view.trial
-        self.or_words.say(_NONE if view.members == 0 else _START if trial is None else "")
-        if trial is not None and trial != before.trial:
-            self._show_trial(trial)
+        self.or_words.say(NO_EXEMPLARS if bench.members == 0 else _START if bench.trial is None else "")
+        if bench.trial is not None and bench.trial != before.trial:
+            self._show_trial(bench.trial)
+        if self.map_button.isChecked():
+            self.map.show_map(bench.map, busy=view.busy)
 
     def _show_trial(self, trial: LookupTrial) -> None:
         compares = trial.after is not None
-        query = self._view.query
+        query = self._bench.query
         self.looked_up.setText(query.task if query is not None else "")
         self.now.show_text(("After: " if compares else "") + recall_words(trial.now))
         self.before.show_text(f"Before: {recall_words(trial.before)}" if compares else "")
@@ -152,7 +161,13 @@ class BenchPage(AnalysisPage):
             self.problem.show_text("Type a task first, or take one from a run.")
             self.form.task.setFocus()
             return
-        self.look_up_requested.emit(query)
+        self.look_up_requested.emit(query, self.map_button.isChecked())
+
+    def _on_map(self, on: bool) -> None:
+        self.map.setVisible(on)
+        if on:
+            self.map.show_map(self._bench.map, busy=self.view.busy)
+        self.map_toggled.emit(on)
 
 
 def recall_words(found: Recall) -> str:
@@ -165,34 +180,38 @@ def recall_words(found: Recall) -> str:
 def _line(row: TrialRow, *, compares: bool) -> TableLine:
     now, before = row.now, row.before
     old = f"{before.rank}, {before.distance:.3f}{', used' if before.used else ''}" if before else "not listed"
+    taken = (
+        ", ".join(word for word, is_so in (("votes", now.voted), ("used", now.used)) if is_so) if now else ""
+    )
+    name = f"{row.id} (draft)" if row.draft else row.id
+    why = now.why if now else "It is no longer in the list."
+    task = " ".join(row.task.split())
     return TableLine(
         cells=(
             str(now.rank) if now else "–",
             f"{now.distance:.3f}" if now else "–",
-            "votes" if now and now.voted else "",
-            "used" if now and now.used else "",
+            taken,
             _MOVES[row.move],
             old if compares else "",
+            name,
+            why,
             row.family,
-            row.id + (" (draft)" if row.draft else ""),
-            now.why if now else "It is no longer in the list.",
-            " ".join(row.task.split()),
+            task,
         ),
-        key=row.id,
-        tooltip=f"{row.task}\n{now.why if now else ''}".strip(),
-        tone=_TONES.get(row.move, ""),
-        toned=_CHANGE,
-        strong=bool(now and now.used),
         values=(
             now.rank if now else 9999,
             now.distance if now else 9.0,
-            bool(now and now.voted),
-            bool(now and now.used),
+            taken,
             row.move,
             before.rank if before else 9999,
+            name,
+            why,
             row.family,
-            row.id,
-            now.why if now else "",
-            row.task,
+            task,
         ),
+        key=row.id,
+        tooltip=f"{row.task}\n{why}",
+        tone=_TONES.get(row.move, ""),
+        toned=_CHANGE,
+        strong=bool(now and now.used),
     )

@@ -1,15 +1,15 @@
-"""The legend of the map: the colour, shape and size of each family."""
+"""The marks of the map: the colour, shape and size of each family, and the box that explains them."""
 
 from collections import Counter
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QBrush, QColor, QIcon, QPen, QPixmap
-from PySide6.QtWidgets import QFrame, QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
+from PySide6.QtWidgets import QComboBox, QWidget
 
 from gui.theme.theme import Theme
 from gui.widgets.formats import count, thousands
-from gui.widgets.item_views import RowMenu
+from gui.widgets.words import labelled
 
 SYMBOLS = {"circle": ("o", 1.0), "square": ("s", 0.88), "triangle": ("t1", 1.1), "diamond": ("d", 1.3)}
 """The shapes, with their pyqtgraph names and a factor that makes them look equally large."""
@@ -17,9 +17,6 @@ _HUES = (212, 28, 140, 330, 52, 265, 178, 0, 88, 300, 195, 16)
 """Neighbours are far apart on the colour wheel, so the most frequent families are easiest to distinguish."""
 _LIGHT = {"dark": (150, 165), "light": (185, 95)}
 """Saturation and lightness, of 255, by theme."""
-_LISTED = 300
-_TALLEST = 12
-"""Maximum number of visible rows."""
 _MARK = 18
 
 
@@ -51,61 +48,46 @@ def pen_for(theme: Theme) -> QPen:
     return pen
 
 
-class Legend(QTreeWidget):
-    """Lists families, the largest first; a click or Enter chooses one."""
+class FamilyBox(QComboBox):
+    """Lists the families with their marks, the largest first, and chooses one of them or all."""
 
     chosen = Signal(str)
+    """The name of a family; empty for all."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
         self._shown: tuple[tuple[str, ...], tuple[tuple[MarkStyle, int], ...]] = ((), ())
-        self.setAccessibleName("Families")
-        self.setColumnCount(2)
-        self.setHeaderHidden(True)
-        self.setRootIsDecorated(False)
-        self.setUniformRowHeights(True)
-        self.setFrameShape(QFrame.Shape.NoFrame)
+        labelled(self, "Families", "Draw those of other families in the background")
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setIconSize(QSize(_MARK, _MARK))
-        self.setFont(theme.text_font())
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.header().setStretchLastSection(False)
-        self.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        self.header().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
-        RowMenu(self)
-        self.itemActivated.connect(self._on_item)
-        self.itemClicked.connect(self._on_item)
+        self.setMinimumWidth(120)
+        self.currentIndexChanged.connect(lambda _at: self.chosen.emit(self.family))
         theme.changed.connect(self._fill)
+        self._fill()
+
+    @property
+    def family(self) -> str:
+        return str(self.currentData() or "")
 
     def show_families(self, names: Sequence[str], looks: Sequence[tuple[MarkStyle, int]]) -> None:
+        """Replace the families; the chosen one stays if it is still there."""
         self._shown = (tuple(names), tuple(looks))
         self._fill()
 
     def _fill(self) -> None:
         names, looks = self._shown
-        self.clear()
-        order = sorted(range(len(names)), key=lambda one: (-looks[one][1], names[one]))
-        for one in order[:_LISTED]:
-            look, members = looks[one]
-            item = QTreeWidgetItem([names[one], thousands(members)])
-            item.setIcon(0, mark_icon(self._theme, look))
-            item.setTextAlignment(1, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-            words = f"{names[one]}: {count(members, 'exemplar')}, a {look.shape}"
-            item.setToolTip(0, f"{words}. Show this family alone (Enter), and again for all.")
-            item.setData(0, Qt.ItemDataRole.AccessibleTextRole, words)
-            item.setData(0, Qt.ItemDataRole.UserRole, names[one])
-            self.addTopLevelItem(item)
-        if len(order) > _LISTED:
-            more = QTreeWidgetItem([f"and {count(len(order) - _LISTED, 'family', 'families')} more"])
-            more.setFlags(Qt.ItemFlag.NoItemFlags)
-            self.addTopLevelItem(more)
-        rows = min(_TALLEST, max(1, self.topLevelItemCount()))
-        self.setFixedHeight(rows * max(22, self.sizeHintForRow(0)) + 4)
-
-    def _on_item(self, item: QTreeWidgetItem) -> None:
-        name = item.data(0, Qt.ItemDataRole.UserRole)
-        if name:
-            self.chosen.emit(str(name))
+        chosen = self.family
+        with QSignalBlocker(self):
+            self.clear()
+            self.addItem("All families", "")
+            for at in sorted(range(len(names)), key=lambda at: (-looks[at][1], names[at])):
+                look, members = looks[at]
+                self.addItem(mark_icon(self._theme, look), f"{names[at]} ({thousands(members)})", names[at])
+                words = f"{names[at]}: {count(members, 'exemplar')}, a {look.shape}"
+                self.setItemData(self.count() - 1, words, Qt.ItemDataRole.AccessibleTextRole)
+            self.setCurrentIndex(max(0, self.findData(chosen)))
+        self.chosen.emit(self.family)
 
 
 def mark_icon(theme: Theme, look: MarkStyle) -> QIcon:

@@ -2,10 +2,11 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from core.debugger.exemplars.analyses.views import BenchQuery, BenchView
+from core.debugger.exemplars.analyses.views import Bench, BenchQuery
 from core.memory.analysis.records import LookupTrial, MapPlace, TrialRow
 from core.schema.exemplar import Recall, RecallSettings
-from gui.exemplars.analyses.bench_page import BenchPage
+from gui.exemplars.analyses.page import View
+from gui.exemplars.analyses.retrieval_page import RetrievalPage
 
 BEFORE = Recall(
     family="login", votes={"login": 2, "click": 1}, why="2 of the 3 nearest are of the family login."
@@ -21,7 +22,7 @@ ROWS = (
         id="b", family="click", task="Click.", now=MapPlace(rank=2, distance=0.4, voted=True, why="It loses.")
     ),
 )
-VIEW = BenchView(
+BENCH = Bench(
     members=12,
     presets=(("synapse", RecallSettings(votes=7, threshold=0.9)),),
     environments=("miniwob", "shop"),
@@ -38,8 +39,8 @@ COMPARED = LookupTrial(
 
 
 @pytest.fixture
-def page(theme, qtbot: QtBot) -> BenchPage:
-    page = BenchPage(theme)
+def page(theme, qtbot: QtBot) -> RetrievalPage:
+    page = RetrievalPage(theme)
     qtbot.addWidget(page)
     page.resize(1200, 800)
     page.show()
@@ -52,12 +53,12 @@ def test_what_is_missing_is_said_and_nothing_is_asked_without_a_task(page, qtbot
     with qtbot.assertNotEmitted(page.look_up_requested):
         page.look_up_button.click()
     assert "Type a task first" in page.problem.text()
-    page.show_view(BenchView(members=0))
+    page.show_view(View(result=Bench(members=0)))
     assert "There are no exemplars yet" in page.or_words.words.text()
 
 
 def test_what_is_asked_is_what_the_form_says(page, qtbot):
-    page.show_view(VIEW)
+    page.show_view(View(result=BENCH))
     page.show_task("Log in.", "[1] button")
     page.form.settings.preset.setCurrentIndex(1)
     page.form.settings.preset.activated.emit(1)
@@ -66,7 +67,7 @@ def test_what_is_asked_is_what_the_form_says(page, qtbot):
     page.form.other.votes.setValue(1)
     with qtbot.waitSignal(page.look_up_requested) as asked:
         qtbot.keyClick(page, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
-    preset = VIEW.presets[0][1]
+    preset = BENCH.presets[0][1]
     assert asked.args == [
         BenchQuery(
             task="Log in.",
@@ -74,18 +75,19 @@ def test_what_is_asked_is_what_the_form_says(page, qtbot):
             environment="shop",
             settings=preset,
             other=preset.replace(votes=1),
-        )
+        ),
+        True,
     ]
 
 
 def test_what_would_be_retrieved_is_reported_with_a_reason_each(page, qtbot):
-    page.show_view(VIEW)
+    page.show_view(View(result=BENCH))
     assert page.now.text().startswith("Votes: login 2, click 1. 2 of the 3 nearest")
-    assert [line.cells[:4] for line in page.table.lines] == [
-        ("1", "0.200", "votes", "used"),
-        ("2", "0.400", "votes", ""),
+    assert [line.cells[:3] for line in page.table.lines] == [
+        ("1", "0.200", "votes, used"),
+        ("2", "0.400", "votes"),
     ]
-    assert page.table.isColumnHidden(4)
+    assert page.table.isColumnHidden(3)
     with qtbot.waitSignal(page.exemplar_opened) as opened:
         page.table.setCurrentIndex(page.table.lines_model.index(1, 0))
         qtbot.keyClick(page.table, Qt.Key.Key_Return)
@@ -93,22 +95,33 @@ def test_what_would_be_retrieved_is_reported_with_a_reason_each(page, qtbot):
 
 
 def test_before_and_after_a_change_stand_beside_each_other(page, qtbot):
-    page.show_view(VIEW.replace(trial=COMPARED, draft="a"))
+    page.show_view(View(result=BENCH.replace(trial=COMPARED, draft="a")))
     assert page.before.text().startswith("Before: Votes: login 2")
     assert page.now.text().startswith("After: ")
     first, second = (line.cells for line in page.table.lines)
-    assert (first[4], first[5], first[7]) == ("used now", "2, 0.500", "a (draft)")
-    assert (second[0], second[4]) == ("–", "gone")
+    assert first[3:6] == ("used now", "2, 0.500", "a (draft)")
+    assert (second[0], second[3]) == ("–", "gone")
     assert "the draft of a" in page.draft_words.text()
     with qtbot.waitSignal(page.draft_requested) as asked:
         page.draft_button.click()
     assert asked.args == [None]
 
 
-def test_a_task_that_was_taken_is_put_into_the_form_once_and_reported_as_such(page):
-    taken = BenchQuery(task="Buy it.", observation="page", environment="shop", source="run 3, step 2")
-    page.show_view(VIEW.replace(taken=taken, taken_number=1))
+def test_a_task_that_was_taken_is_reported_as_such_until_it_is_edited(page):
+    page.form.show_task(BenchQuery(task="Buy it.", observation="page", source="run 3, step 2"))
     assert (page.form.query.task, page.form.query.source) == ("Buy it.", "run 3, step 2")
     page.form.task.setPlainText("Another one.")
-    page.show_view(VIEW.replace(taken=taken, taken_number=1))
+    page.show_view(View(result=BENCH))
     assert (page.form.query.task, page.form.query.source) == ("Another one.", "")
+
+
+def test_the_map_is_folded_and_a_lookup_then_asks_for_none(page, qtbot):
+    assert page.map.isVisible()
+    with qtbot.waitSignal(page.map_toggled) as toggled:
+        page.map_button.click()
+    assert toggled.args == [False]
+    assert not page.map.isVisible()
+    page.show_task("Log in.")
+    with qtbot.waitSignal(page.look_up_requested) as asked:
+        page.look_up_button.click()
+    assert asked.args[1] is False

@@ -1,12 +1,12 @@
-"""Clicking what an objective names: by name, place, role, looks, owner or superlative, opening what hides it."""
+"""Clicking what an objective names: by name, place, role, owner or superlative, opening what hides it."""
 
 import re
 from collections.abc import Sequence
 
-from core.llm.rules.moves import Answer, Move, Scene, act, described, first, target_of
+from core.llm.rules.moves import Answer, Move, Scene, act, described, target_of
 from core.llm.rules.objective import Intent
-from core.llm.rules.page import GOOD, RulesPage, colour_of, ends_form, hints, is_next, is_submit, matching
-from core.llm.rules.words import NUMBER, colour_in, norm, role_of, short, stem, words
+from core.llm.rules.page import GOOD, RulesPage, ends_form, hints, is_next, is_submit
+from core.llm.rules.words import NUMBER, norm, short, stem, words
 from core.schema.observation import Element
 
 LIST_PAGE = "is not on this page of the list; the next one may have it"
@@ -19,12 +19,9 @@ def click(scene: Scene, intent: Intent) -> Answer:
     if element is not None:
         return _clicked(scene, element, intent)
     owners = scene.page.mentions(intent.subject)
-    opened = first(
-        scene.move("click", owner, f"{described(owner, first=True)} is the item in question; open it.")
-        for owner in owners
-        if not scene.history.touched(owner.ref, "click")
-    )
-    return opened or reveal(scene, _wanted(intent), scope(scene, owners[0]) if owners else [])
+    closed_owners = (owner for owner in owners if not scene.history.touched(owner.ref, "click"))
+    opening = scene.click(closed_owners, "{} is the item in question; open it.")
+    return opening or reveal(scene, _wanted(intent), scope(scene, owners[0]) if owners else [])
 
 
 def _wanted(intent: Intent) -> str:
@@ -67,27 +64,12 @@ def find(scene: Scene, intent: Intent) -> Element | None:
         return _by_role(page, intent, among)
     if (extreme := by_extreme(page, intent.text, among)) is not None:
         return extreme
-    if not intent.quoted:
-        looks = [one for one in matching(page, intent.text) or () if one in among]
-        if looks := looks or _by_colour(intent.names[0], among):
-            return page.nth(looks, intent.place or 1)
-        if intent.place is not None:
-            is_result = re.search(r"\bresults?\b", intent.text) is not None
-            return _result(scene, intent.place, among) if is_result else _by_role(page, intent, among)
+    if intent.place is not None and not intent.quoted:
+        is_result = re.search(r"\bresults?\b", intent.text) is not None
+        return _result(scene, intent.place, among) if is_result else _by_role(page, intent, among)
     least = GOOD - 0.05 if intent.subject else GOOD
-    for name in intent.names:
-        if (found := page.best(name, among, intent.roles, least)) is not None:
-            return found
-    return _by_kind(intent.names[0], among)
-
-
-def _by_kind(name: str, among: list[Element]) -> Element | None:
-    """Return an element of a kind that the name itself tells, as in: a "checkbox" widget."""
-    roles, word = role_of(name)
-    found = [one for one in among if norm(name) == word and one.role in roles]
-    if word == "textarea":
-        found = [one for one in found if "multiline" in one.states] or found[-1:]
-    return found[0] if found else None
+    named = (page.best(name, among, intent.roles, least) for name in intent.names)
+    return next((element for element in named if element is not None), None)
 
 
 def _by_role(page: RulesPage, intent: Intent, among: list[Element]) -> Element | None:
@@ -107,12 +89,6 @@ def _result(scene: Scene, place: int, among: list[Element]) -> Element | None:
     ]
     turned = sum(LIST_PAGE in one.turn.thought for one in scene.history.of_part(scene.part))
     return scene.page.nth(entries, place - turned * len(entries)) if entries and place > 0 else None
-
-
-def _by_colour(text: str, among: list[Element]) -> list[Element]:
-    """Return the painted boxes of a colour that a text names."""
-    asked = colour_in(text)
-    return [one for one in among if asked and not one.name and colour_of(one) == asked]
 
 
 def _owned(scene: Scene, intent: Intent, among: list[Element]) -> list[Element]:
@@ -233,11 +209,9 @@ def reveal(scene: Scene, wanted: str, near: Sequence[Element] = ()) -> Move | No
         # A control that changes its looks under the pointer can miss the first click.
         if _is_opener(one) and scene.history.touched(one.ref, "click") == 1 and scene.page.may("click", one):
             return Move(act("click", one), f"{described(one, first=True)} showed nothing; try it again.")
-    opened = first(
-        scene.move("click", one, f'"{wanted}" is not visible; {described(one)} may contain it.')
-        for one in sorted(closed(scene), key=lambda one: one.ref not in nearest)
-    )
-    return opened or next_page(scene, wanted)
+    hiding = sorted(closed(scene), key=lambda one: one.ref not in nearest)
+    sentence = f'"{wanted}" is not visible; {{}} may contain it.'
+    return scene.click(hiding, sentence) or next_page(scene, wanted)
 
 
 def closed(scene: Scene) -> list[Element]:
@@ -264,17 +238,12 @@ def _is_opener(one: Element) -> bool:
 
 def next_page(scene: Scene, wanted: str) -> Move | None:
     """Return a move to the next page of a list."""
-    return first(
-        scene.move("click", one, f'"{wanted}" {LIST_PAGE}.')
-        for one in scene.page.can("click")
-        if is_next(one)
-    )
+    onward = [one for one in scene.page.can("click") if is_next(one)]
+    return scene.click(onward, f'"{wanted}" {LIST_PAGE}.')
 
 
 def expand(scene: Scene) -> Answer:
     """Answer a part that asks to expand something: done once anything of the page was opened for it."""
-    opening = first(
-        scene.move("click", one, f"{described(one, first=True)} has to be opened.", finishes=True)
-        for one in closed(scene)
-    )
-    return "done" if scene.history.of_part(scene.part) else opening or "done"
+    if scene.history.of_part(scene.part):
+        return "done"
+    return scene.click(closed(scene), "{} has to be opened.", finishes=True) or "done"

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from difflib import SequenceMatcher
 from typing import Any
 
-from core.llm.rules.moves import Move, MoveHistory, action_of, target_of, went_well
+from core.llm.rules.moves import Move, Scene, action_of, target_of, went_well
 from core.llm.rules.words import short, stems
 from core.schema.action import Action, Backtrack, Named, NewTrial, Note, Press, RefTarget, RoleTarget, Stop
 from core.schema.action_space import Permissible
@@ -100,14 +100,14 @@ _ALIKE = 0.5
 """The share of words that two objectives have in common, from which on the one tells of the other."""
 
 
-def corrected(view: PromptView, permissible: Permissible, move: Move) -> Move:
+def corrected(view: PromptView, scene: Scene, move: Move) -> Move:
     """Return a move, or what the nearest exemplar that tells it to be wrong here tells to be right.
 
     Words in which the exemplar's objective differs from this one are taken
     over: where it speaks of Ada and this one of Bob, its page's “Ada” is Bob.
     What was done in its place already is not done again for it.
     """
-    history = MoveHistory(view.history)
+    history, permissible = scene.history, scene.page.permissible
     for mistake in reversed(view.mistakes):
         replaced = _replaced_words(mistake.task, view.objective)
         if replaced is None or _here(mistake.tried, mistake, replaced, view) != move.action:

@@ -8,7 +8,7 @@ from itertools import pairwise
 from core.llm.rules.clicks import click, find, reveal
 from core.llm.rules.moves import Answer, Move, Scene, act, described, first
 from core.llm.rules.objective import Intent
-from core.llm.rules.page import RulesPage, matching
+from core.llm.rules.page import RulesPage
 from core.llm.rules.words import (
     ROLE_WORDS,
     alike,
@@ -22,12 +22,10 @@ from core.llm.rules.words import (
     singular,
     words,
 )
-from core.schema.action import RefTarget
 from core.schema.observation import Element, Option, is_hidden
 
 # Options and boxes
 
-_WAYS = {"up": -1, "left": -1, "down": 1, "right": 1}
 _BOX_ROLES = frozenset(("checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio"))
 
 
@@ -35,7 +33,7 @@ def select(scene: Scene, intent: Intent) -> Answer:
     """Answer a part that asks to select, choose, check or set something."""
     if (day := read_date(intent.text)) is not None:
         return pick_date(scene, day)
-    if intent.role_word == "spinner":
+    if intent.roles == ("spinbutton",):
         return _set_spinner(scene, intent)
     if not intent.names:
         return click(scene, intent) if intent.roles else "done"
@@ -97,21 +95,6 @@ def _nearest(name: str, boxes: list[Element]) -> Element | None:
     return next((box for box in boxes if asked & {word[:5] for word in content_words(box.name)}), None)
 
 
-def drag(scene: Scene, intent: Intent) -> Answer:
-    """Answer a part that asks to drag an item of a list to the place of another: the nth, or the next up or down."""
-    items = [one for one in scene.page.can("drag") if one.name and one.role not in ("slider", "button")]
-    spoken = words(intent.text)
-    at = next((index for index, one in enumerate(items) if norm(one.name) in spoken), None)
-    if at is None:
-        return None
-    way = next((step for word, step in _WAYS.items() if word in spoken), 0)
-    goal = scene.page.nth(items, at + 1 + way if intent.place is None else intent.place)
-    if goal is None or goal is items[at]:
-        return None if goal is None else "done"
-    why = f"{described(items[at], first=True)} has to go where {described(goal)} is."
-    return scene.move("drag", items[at], why, finishes=True, to=RefTarget(ref=goal.ref))
-
-
 # Dates
 
 _NEXT = re.compile(r"^(?:next|forward|>|»|›|→)", re.IGNORECASE)
@@ -120,12 +103,12 @@ _FOR_DATES = re.compile(r"date|calendar|depart|day|when|return|arriv", re.IGNORE
 _DAY_ROLES = frozenset("link button cell gridcell generic listitem".split())
 
 
-def pick_date(scene: Scene, day: date, field: str = "") -> Answer:
+def pick_date(scene: Scene, day: date) -> Answer:
     """Answer a part that asks for a date: by typing it, or through the calendar of a field."""
     shown = _shown_month(scene.page)
     if shown is not None:
         return _in_calendar(scene, day, shown)
-    target = _date_field(scene.page, field)
+    target = _date_field(scene.page)
     if target is None:
         return None
     if read_date(target.value) == day:
@@ -149,34 +132,25 @@ def _shown_month(page: RulesPage) -> tuple[int, int] | None:
     return None
 
 
-def _date_field(page: RulesPage, wanted: str) -> Element | None:
-    roles = ("textbox", "combobox")
-    usable = [one for one in page.elements if page.may("click", one) or page.may("type", one)]
-    fields = [one for one in usable if one.role in roles]
-    dated = [one for one in fields if any(_FOR_DATES.search(label) for label in page.labels(one))]
-    named = [
-        one for one in dated if wanted and any(norm(wanted) in norm(label) for label in page.labels(one))
-    ]
-    readonly = [one for one in fields if "readonly" in one.states]
-    return next(iter(named or dated or readonly or fields), None)
+def _date_field(page: RulesPage) -> Element | None:
+    usable = {one.ref: one for action in ("click", "type") for one in page.can(action)}
+    fields = [one for one in page.elements if one.ref in usable and one.role in ("textbox", "combobox")]
+    dated = (one for one in fields if any(_FOR_DATES.search(label) for label in page.labels(one)))
+    readonly = (one for one in fields if "readonly" in one.states)
+    return next(dated, None) or next(readonly, None) or next(iter(fields), None)
 
 
 def _in_calendar(scene: Scene, day: date, shown: tuple[int, int]) -> Answer:
-    clickable = scene.page.can("click")
+    clickable = [one for one in scene.page.can("click") if one.role in _DAY_ROLES]
     if shown == (day.year, day.month):
-        for one in clickable:
-            if norm(one.name) == str(day.day) and one.role in _DAY_ROLES:
-                return Move(
-                    act("click", one), f"{day:%d %B %Y} is in the month that is shown.", finishes=True
-                )
-        return None
-    is_later = (day.year, day.month) > shown
-    pattern, way = (_NEXT, "later") if is_later else (_PREVIOUS, "earlier")
-    for one in clickable:
-        if pattern.match(one.name.strip()) and one.role in ("link", "button", "generic"):
-            month = f"{calendar.month_name[shown[1]]} {shown[0]}"
-            return Move(act("click", one), f"{month} is shown; {day:%B %Y} lies {way}.")
-    return None
+        days = [one for one in clickable if norm(one.name) == str(day.day)]
+        why = f"{day:%d %B %Y} is in the month that is shown."
+        return Move(act("click", days[0]), why, finishes=True) if days else None
+    pattern, way = (_NEXT, "later") if (day.year, day.month) > shown else (_PREVIOUS, "earlier")
+    turning = next((one for one in clickable if pattern.match(one.name.strip())), None)
+    month = f"{calendar.month_name[shown[1]]} {shown[0]}"
+    why = f"{month} is shown; {day:%B %Y} lies {way}."
+    return Move(act("click", turning), why) if turning is not None else None
 
 
 def _set_spinner(scene: Scene, intent: Intent) -> Answer:
@@ -214,7 +188,7 @@ def fill(scene: Scene, intent: Intent) -> Answer:
     day = read_date(value)
     targets = _fields_for(scene, intent)
     if not targets:
-        return pick_date(scene, day, intent.field) if day else reveal(scene, intent.field or value)
+        return pick_date(scene, day) if day else reveal(scene, intent.field or value)
     typing = first(
         scene.move("type", one, f'"{short(text)}" goes into {described(one)}.', text=text)
         for one in targets
@@ -291,9 +265,8 @@ def _suggestion(scene: Scene, value: str) -> Move | None:
         return None
     wanted = norm(value)
     fitting = [one for one in _suggestions(scene) if wanted in norm(one.name) or norm(one.name) in wanted]
-    return first(
-        scene.move("click", one, f"{described(one, first=True)} is the suggestion that fits.")
-        for one in sorted(fitting, key=lambda one: -alike(value, one.name))
+    return scene.click(
+        sorted(fitting, key=lambda one: -alike(value, one.name)), "{} is the suggestion that fits."
     )
 
 
@@ -304,16 +277,12 @@ def _fill_by_suggestion(scene: Scene, intent: Intent, begin: str, end: str) -> A
         return reveal(scene, intent.field or begin)
     field = fields[0]
 
-    def fits(text: str) -> bool:
-        plain = text.strip().casefold()
-        return plain.startswith(begin.casefold()) and plain.endswith(end.casefold())
-
-    picking = first(
-        scene.move("click", one, f"{described(one, first=True)} begins and ends as asked.", finishes=True)
+    fitting = [
+        one
         for one in _suggestions(scene)
-        if fits(one.name)
-    )
-    if picking is not None:
+        if norm(one.name).startswith(norm(begin)) and norm(one.name).endswith(norm(end))
+    ]
+    if picking := scene.click(fitting, "{} begins and ends as asked.", finishes=True):
         return picking
     if field.value != begin or not scene.history.touched(field.ref, "type"):
         return scene.move("type", field, f'Typing "{begin}" brings up what begins so.', text=begin)
@@ -336,17 +305,11 @@ def _copied(scene: Scene) -> str | None:
     """Return the word or text of the page that the objective says to take from it."""
     match = re.search(r"\b(\w+)\s+word\b", scene.objective.text)
     place = ordinal(match[1]) if match else None
-    if place is not None:
-        roles = ("paragraph", "text", "textbox")
-        texts = [one.value or one.name for one in scene.page.elements if one.role in roles]
-        found = max(texts, key=len, default="").split()
-        at = place - 1 if place > 0 else len(found) - 1
-        return found[at].strip(".,;:!?\"'()") if 0 <= at < len(found) else None
-    boxes = [one for one in scene.page.fields() if one.value and not scene.history.touched(one.ref, "type")]
-    return boxes[0].value if boxes else None
-
-
-def counted(scene: Scene) -> int | None:
-    """Return how many of the drawn things that the objective describes the page shows."""
-    found = matching(scene.page, scene.objective.text)
-    return None if found is None else len(found)
+    if place is None:
+        boxes = (one for one in scene.page.fields() if not scene.history.touched(one.ref, "type"))
+        return next((one.value for one in boxes if one.value), None)
+    roles = ("paragraph", "text", "textbox")
+    texts = [one.value or one.name for one in scene.page.elements if one.role in roles]
+    said = max(texts, key=len, default="").split()
+    at = place - 1 if place > 0 else len(said) - 1
+    return said[at].strip(".,;:!?\"'()") if 0 <= at < len(said) else None

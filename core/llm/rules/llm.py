@@ -14,7 +14,7 @@ from core.llm.replies import as_json, as_lines, as_tool_call
 from core.llm.rules.corrections import lesson
 from core.llm.rules.decisions import proposed
 from core.llm.rules.policies import role_in
-from core.llm.rules.reflection import aligned, other_actions, subtask_over, subtasks, task_done
+from core.llm.rules.reflection import effect_of, other_actions, subtask_over, subtasks, task_done
 from core.llm.rules.summaries import answer, chosen, parser_program, shortened
 from core.schema.action import Action
 from core.schema.messages import LLMReply, LLMRequest, PromptView, Purpose, Retry
@@ -110,10 +110,10 @@ def _asks_for_json(request: LLMRequest) -> bool:
 
 
 def _judgement(view: PromptView) -> str:
-    sentence, serves = aligned(view)
+    effect = effect_of(view)
     values = {
-        "effect": sentence,
-        "aligned": serves,
+        "effect": effect.sentence,
+        "aligned": effect.serves,
         "subtask": subtask_over(view)[0],
         "task_done": task_done(view)[0],
     }
@@ -121,8 +121,8 @@ def _judgement(view: PromptView) -> str:
 
 
 def _aligned(view: PromptView) -> str:
-    sentence, serves = aligned(view)
-    return f"{sentence}\n{'YES' if serves else 'NO'}"
+    effect = effect_of(view)
+    return f"{effect.sentence}\n{'YES' if effect.serves else 'NO'}"
 
 
 def _subtask(view: PromptView) -> str:

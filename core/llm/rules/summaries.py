@@ -4,7 +4,7 @@ import json
 import re
 from difflib import SequenceMatcher
 
-from core.llm.rules.fields import counted, looked_up
+from core.llm.rules.fields import looked_up
 from core.llm.rules.moves import Scene
 from core.llm.rules.words import alike, stems
 from core.schema.action_space import Permissible
@@ -98,9 +98,6 @@ def parse(html):
 
 # Answers and choices
 
-_ASKS = re.compile(
-    r"^(?:how|what|which|who|when|where|is|are|does|do|tell|list|give me)\b|\?\s*$", re.IGNORECASE
-)
 _ELEMENT = re.compile(r'^\s*(?:\[\d+\]\s+)?([\w-]+)(?:\s+"(.*?)"(?=\s|$))?(.*)$', re.DOTALL)
 _LABEL = re.compile(
     r"\b(?:what|which|who|when|where)\s+(?:is|was|are|were)\s+(?:the\s+)?(.+?)(?:\s+(?:of|on|in|for|by)\s+.+)?\s*\?*$",
@@ -110,22 +107,13 @@ _LEAST = 0.5
 """From which likeness on a candidate is taken for the element."""
 
 
-def is_question(objective: str) -> bool:
-    """Return whether an objective asks for an answer."""
-    return _ASKS.search(objective.strip()) is not None
-
-
 def answer(view: PromptView) -> str:
-    """Return the answer that the notes, the page or the last words of the run give; empty for no question."""
-    if not is_question(view.objective):
+    """Return the answer that the notes or the page give; empty for no question."""
+    scene = Scene.of(view, Permissible())
+    if not scene.objective.is_question:
         return ""
     if view.notes:
-        asked = stems(view.objective)
-        return max(view.notes, key=lambda note: len(asked & stems(note)))
-    scene = Scene.of(view, Permissible())
-    number = counted(scene)
-    if number is not None:
-        return str(number)
+        return max(view.notes, key=lambda note: len(scene.objective.stems & stems(note)))
     label = _LABEL.search(view.objective.strip())
     return (looked_up(scene, label[1]) or "") if label else ""
 

@@ -301,32 +301,23 @@ def _read_fill(text: str, verb: str, rest: str, quotes: _Quotes) -> list[Intent]
 # Requests about messages
 
 _MESSAGE = re.compile(r"\b(?:e-?mails?|mails?|messages?|inbox)\b", re.IGNORECASE)
-_DEALINGS = {
-    "delete": r"\b(?:delete[ds]?|trash|remove[ds]?|erase[ds]?)\b",
-    "forward": r"\bforward",
-    "reply": r"\b(?:reply|respond|answer)\b",
-    "star": r"\b(?:star(?:red)?|important|flag)\b",
-}
+_DEALING = re.compile(r"\b(delete|forward|reply|star)", re.IGNORECASE)
 _NAME = r"@?[A-Z][\w-]+"
+_SENDER = re.compile(rf"\b(?:from|by)\s+({_NAME})|\bto\s+({_NAME})['’]s\b|^({_NAME})['’]s\b")
+_RECEIVER = re.compile(rf"\bto\s+({_NAME})(?!['’\w])")
 
 
 def _message_request(text: str) -> list[Intent]:
     """Return what a request about a message asks for; empty if it is not about one."""
-    quoted = re.search(r'"(.*)"|“(.*)”', text)
-    bare = text.replace(quoted[0], "") if quoted else text
-    sender = re.search(rf"\b(?:from|by)\s+({_NAME})", bare) or re.search(
-        rf"\b(?:to\s+)?({_NAME})['’]s\b|\bto\s+({_NAME})", bare
-    )
-    verb = next((verb for verb, pattern in _DEALINGS.items() if re.search(pattern, bare, re.I)), "")
-    if not verb or not sender or not _MESSAGE.search(bare):
+    quotes = _Quotes(text)
+    dealing, sender = _DEALING.search(quotes.bare), _SENDER.search(quotes.bare)
+    if dealing is None or sender is None or not _MESSAGE.search(quotes.bare):
         return []
-    subject = next(filter(None, sender.groups()))
+    verb, subject = dealing[1].casefold(), next(filter(None, sender.groups()))
+    receivers = [name for name in _RECEIVER.findall(quotes.bare) if name != subject]
+    values = receivers if verb == "forward" else quotes.within(quotes.bare) if verb == "reply" else ()
     intents = [Intent(kind="click", names=(verb,), text=text, subject=subject)]
-    value = (quoted[1] or quoted[2]) if quoted else ""
-    if verb == "forward":
-        receiver = re.search(rf"\bto\s+(?!{re.escape(subject)}\b)({_NAME})", bare)
-        value = receiver[1] if receiver else ""
-    if verb in ("reply", "forward") and value:
+    for value in values[:1]:
         field = "to" if verb == "forward" else "message"
         intents.append(Intent(kind="fill", field=field, value=value, text=text))
         intents.append(Intent(kind="click", names=("send",), text=text))

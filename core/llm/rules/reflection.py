@@ -16,7 +16,7 @@ from core.llm.rules.page import ALERT_ROLES, FIELD_ROLES, RulesPage, offered_by
 from core.llm.rules.policies import Role
 from core.llm.rules.purchases import FILLER
 from core.llm.rules.words import content_words, roles_in, said_done, short, stems, verbs_in
-from core.schema.action import Action, Click, DoubleClick, Named, Press, Stop, Type
+from core.schema.action import Action, Click, DoubleClick, Press, Stop, Type
 from core.schema.action_space import Permissible
 from core.schema.messages import PromptView, Turn
 from core.schema.observation import CleanObservation, Element
@@ -79,7 +79,7 @@ _GOOD_NEWS = re.compile(
     re.IGNORECASE,
 )
 _TOLD = 3
-"""Things that appeared or went which the sentence names."""
+"""Things that are new or gone which the sentence names."""
 _LONG = 160
 
 
@@ -89,112 +89,66 @@ class Effect(NamedTuple):
     sentence: str
     serves: bool = False
     """Whether the page changed, and for the better."""
-    appeared: tuple[str, ...] = ()
-    """Names that the page did not have before, in page order."""
 
 
 def effect_of(view: PromptView) -> Effect:
     """Return the effect of the view's action; one that failed has changed nothing, whatever the page."""
     before = view.before or CleanObservation(url=view.observation.url)
     after = view.observation
-    did = _what_was_done(view)
+    did = f"{view.action} on {view.target or 'the page'}"
     if view.result and not view.result.casefold().startswith(("done", "ok")):
         return Effect(f"{did} did not work: {short(view.result, _LONG)}")
-    appeared, gone = _new(before.elements, after.elements), _new(after.elements, before.elements)
+    new, gone = _missing(after, before), _missing(before, after)
     parts = [f"led to {after.title or after.url}"] if before.url != after.url else []
-    parts.extend(_changes(before, after)[:_TOLD])
-    news = (("brought up", appeared), ("took away", gone))
-    parts.extend(f"{verb} {_listed(elements)}" for verb, elements in news if elements)
-    if not parts and _order(before) != _order(after):
+    if new:
+        parts.append(f"made the page show {_listed(new)}")
+    if gone:
+        parts.append(f"took away {_listed(gone)}")
+    if not parts and [_line(one) for one in before.elements] != [_line(one) for one in after.elements]:
         parts.append("changed the order of what the page shows")
     if not parts:
         return Effect(f"{did} changed nothing in the page.")
-    sentence = f"{did} {_joined(parts)}."
-    complaint = _complaint(before, after, appeared)
-    leads_away = _leads_away(view, before) and not any(_GOOD_NEWS.search(one.name) for one in appeared)
-    if complaint:
-        sentence += f' The page says: "{short(complaint, _LONG)}".'
-    elif leads_away:
-        sentence += " Nothing that the task names is on the page any more."
-    return Effect(sentence, not complaint and not leads_away, tuple(one.name for one in appeared))
+    sentence = f"{did} {', and '.join(parts)}."
+    if complaint := _complaint(before, after, new):
+        return Effect(f'{sentence} The page says: "{short(complaint, _LONG)}".')
+    if _leads_away(view, before) and not any(_GOOD_NEWS.search(one.name) for one in new):
+        return Effect(f"{sentence} Nothing that the task names is on the page any more.")
+    return Effect(sentence, serves=True)
 
 
-def _what_was_done(view: PromptView) -> str:
-    action, target = action_of(view.action), view.target or "the page"
-    if action is None or isinstance(action, Named):
-        return f"The action {view.action}".strip()
-    form = {"click": "The click on {}", "double_click": "The click on {}", "type": 'Typing "{1}" into {0}'}
-    return form.get(action.kind, f"The action {action.name} on {{}}").format(
-        target, short(getattr(action, "text", None) or "")
-    )
+def _line(one: Element) -> str:
+    """Return what a prompt shows of an element, without its number; a click puts the focus on nearly everything."""
+    states = tuple(state for state in one.states if state != "focused" or one.role in FIELD_ROLES)
+    place = "" if one.in_viewport else " (out of view)"
+    return one.replace(states=states).line().partition("] ")[2] + place
 
 
-def _new(before: Iterable[Element], after: Iterable[Element]) -> list[Element]:
-    """Return the named elements of `after` that `before` has not as many of, in page order."""
-    left = Counter((one.role, one.name) for one in before)
-    found: list[Element] = []
-    for one in after:
-        key = (one.role, one.name)
-        left[key] -= 1
-        if one.name and left[key] < 0:
-            found.append(one)
-    return found
-
-
-def _named(one: Element) -> str:
-    return f'{one.role} "{short(one.name, 40)}"' if one.name else f"{one.role} [{one.ref}]"
+def _missing(page: CleanObservation, other: CleanObservation) -> list[Element]:
+    """Return the elements of a page that another has not as many of, in page order."""
+    left = Counter(_line(one) for one in other.elements)
+    missing: list[Element] = []
+    for one in page.elements:
+        line = _line(one)
+        left[line] -= 1
+        if left[line] < 0:
+            missing.append(one)
+    return missing
 
 
 def _listed(elements: list[Element]) -> str:
-    more = len(elements) - _TOLD
-    return _joined([*map(_named, elements[:_TOLD]), *([f"{more} more"] if more > 0 else [])])
+    more = f" and {len(elements) - _TOLD} more" if len(elements) > _TOLD else ""
+    return ", ".join(short(_line(one)) for one in elements[:_TOLD]) + more
 
 
-def _joined(parts: list[str]) -> str:
-    return parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]
-
-
-def _changes(before: CleanObservation, after: CleanObservation) -> list[str]:
-    """Return what changed in elements that both pages have: values, choices, states and looks."""
-    old = {(one.ref, one.role): one for one in before.elements}
-    changes: list[str] = []
-    for one in after.elements:
-        was = old.get((one.ref, one.role), one)
-        value = _value(one)
-        if value != _value(was) and value != one.name:
-            changes.append(f'made {_named(one)} hold "{short(value, 40)}"')
-        states = [state for state in _states(one) if state not in was.states]
-        states += [f"no longer {state}" for state in _states(was) if state not in one.states]
-        if states:
-            changes.append(f"made {_named(one)} {_joined(states)}")
-        elif one.name == was.name and one.detail != was.detail:
-            changes.append(f"changed how {_named(one)} looks")
-    return changes
-
-
-def _states(one: Element) -> list[str]:
-    """Return the states that say something; a click puts the focus on nearly everything."""
-    return [state for state in one.states if state != "focused" or one.role in FIELD_ROLES]
-
-
-def _value(one: Element) -> str:
-    return ", ".join(option.label for option in one.options if option.selected) or one.value
-
-
-def _order(page: CleanObservation) -> list[tuple[str, str, bool]]:
-    return [(one.role, one.name, one.in_viewport) for one in page.elements]
-
-
-def _complaint(before: CleanObservation, after: CleanObservation, appeared: list[Element]) -> str:
+def _complaint(before: CleanObservation, after: CleanObservation, new: list[Element]) -> str:
     """Return what the page newly says is wrong."""
-    for one in appeared:
-        if len(one.name) > _LONG or one.role in ("link", "option", "button"):
-            continue
-        if _COMPLAINT.search(one.name) or (one.role in ALERT_ROLES and not _GOOD_NEWS.search(one.name)):
+    was = {one.ref: one for one in before.elements}
+    for one in new:
+        is_text = len(one.name) <= _LONG and one.role not in ("link", "option", "button")
+        is_alert = one.role in ALERT_ROLES and one.name and not _GOOD_NEWS.search(one.name)
+        if is_text and (is_alert or _COMPLAINT.search(one.name)):
             return one.name
-    was = {one.ref: one.states for one in before.elements}
-    for one in after.elements:
-        if "invalid" in one.states and "invalid" not in was.get(one.ref, ("invalid",)):
+        if "invalid" in one.states and one.ref in was and "invalid" not in was[one.ref].states:
             return f"{one.name or one.role} is invalid"
     return ""
 
@@ -204,11 +158,10 @@ def _leads_away(view: PromptView, before: CleanObservation) -> bool:
     if before.url == view.observation.url or not isinstance(action_of(view.action), Click | DoubleClick):
         return False
     asked = {word for word in stems(view.objective) if len(word) > 2}
-
-    def has_words(page: CleanObservation) -> bool:
-        return any(asked & stems(f"{one.name} {_value(one)}") for one in page.elements)
-
-    return has_words(before) and not has_words(view.observation)
+    has_words = [
+        any(asked & stems(_line(one)) for one in page.elements) for page in (before, view.observation)
+    ]
+    return has_words == [True, False]
 
 
 # Judgements
@@ -243,7 +196,8 @@ def subtask_over(view: PromptView) -> tuple[Over, str]:
             return "needless", "Nothing was left to do before this action."
         return "done", "Nothing is left to do on the page."
     named = stems(text) - _NOT_NAMING
-    mentioned = " ".join((view.action, view.target, effect.sentence, *effect.appeared))
+    shown = view.before and _missing(view.observation, view.before)
+    mentioned = " ".join((view.action, view.target, effect.sentence, *(one.name for one in shown or ())))
     if named and named <= stems(mentioned):
         return "done", "The action and the page contain everything that it names."
     return "open", "Something is left to do."

@@ -22,7 +22,7 @@ from core.llm.rules.words import (
     singular,
     words,
 )
-from core.schema.observation import Element, Option, is_hidden
+from core.schema.observation import Element, is_hidden
 
 # Options and boxes
 
@@ -51,42 +51,30 @@ def _choose(scene: Scene, name: str, intent: Intent) -> Answer:
     """Choose one name: an option of a list, a box, else whatever answers to it."""
     page = scene.page
     for element in page.can("select"):
-        option = _option(element, name)
-        if option is None:
+        labels = [option.label for option in element.options if not option.disabled]
+        label = max(labels, key=lambda label: alike(name, label), default="")
+        if alike(name, label) < 0.8:
             continue
-        if option.selected or _was_selected(scene, element, option):
-            return "done"
-        label = option.label or option.value
-        if move := scene.move(
-            "select", element, f'{described(element, first=True)} offers "{label}".', option=label
+        chosen = [option.label for option in element.options if option.selected and option.label]
+        choice = act("select", element, option=label)
+        if label in chosen or (
+            not chosen and any(one.ok and one.action == choice for one in scene.history.actions)
         ):
+            return "done"
+        why = f'{described(element, first=True)} offers "{label}".'
+        if move := scene.move("select", element, why, option=label):
             return move
     boxes = [one for one in page.can("check") if one.role in _BOX_ROLES]
     box = page.best(name, boxes, least=0.85) or page.best(name, boxes) or _nearest(name, boxes)
     if box is not None:
-        if "checked" in box.states:
-            return "done"
-        return scene.move("check", box, f"{described(box, first=True)} has to be checked.")
-    found = find(scene, intent.replace(names=(name,), place=None))
-    if found is None:
+        why = f"{described(box, first=True)} has to be checked."
+        return "done" if "checked" in box.states else scene.move("check", box, why)
+    element_named = find(scene, intent.replace(names=(name,), place=None))
+    if element_named is None:
         return None
-    if act("click", found) in [one.action for one in scene.history.of_part(scene.part)]:
+    if act("click", element_named) in [one.action for one in scene.history.of_part(scene.part)]:
         return "done"
-    why = f"{described(found, first=True)} has to be chosen."
-    return scene.move("click", found, why, finishes=len(intent.names) == 1)
-
-
-def _option(element: Element, name: str) -> Option | None:
-    offered = [option for option in element.options if not option.disabled]
-    best = max(offered, key=lambda option: alike(name, option.label), default=None)
-    return best if best is not None and alike(name, best.label) >= 0.8 else None
-
-
-def _was_selected(scene: Scene, element: Element, option: Option) -> bool:
-    if any(one.selected and one.label for one in element.options):
-        return False
-    done = (act("select", element, option=text) for text in (option.label, option.value) if text)
-    return any(one.ok and one.action in done for one in scene.history.actions)
+    return scene.click([element_named], "{} has to be chosen.", finishes=len(intent.names) == 1)
 
 
 def _nearest(name: str, boxes: list[Element]) -> Element | None:
@@ -120,16 +108,9 @@ def pick_date(scene: Scene, day: date) -> Answer:
 
 def _shown_month(page: RulesPage) -> tuple[int, int] | None:
     """Return year and month of the calendar in the page, or None if there is none."""
-    for index, one in enumerate(page.elements):
-        parts = [] if one.options else norm(one.name).split()
-        month = month_of(parts[0]) if 0 < len(parts) <= 3 else None
-        if month is None:
-            continue
-        names = (*parts[1:][-1:], *(norm(other.name) for other in page.elements[index + 1 : index + 4]))
-        year = next((text for text in names if re.fullmatch(r"\d{4}", text)), None)
-        if year is not None:
-            return int(year), month
-    return None
+    text = " ".join(norm(one.name) for one in page.elements if not one.options)
+    shown = ((int(year), month_of(word)) for word, year in re.findall(r"\b([a-z]{3,9}),? (\d{4})\b", text))
+    return next(((year, month) for year, month in shown if month is not None), None)
 
 
 def _date_field(page: RulesPage) -> Element | None:
@@ -172,9 +153,7 @@ def _set_spinner(scene: Scene, intent: Intent) -> Answer:
 
 # Texts into fields
 
-_FILLER = frozenset(
-    "the a an your into in both all each text of input form following field fields this number".split()
-)
+_FILLER = frozenset("the a an your into in both all each of this following text input form number".split())
 _PARTIAL = re.compile(r'starts? with "([^"]*)"(?: and ends? with "([^"]*)")?')
 
 
@@ -214,13 +193,12 @@ def _in_form(element: Element, value: str, day: date | None) -> str:
 
 def _holds(scene: Scene, element: Element, value: str) -> bool:
     """Return whether a field holds a value; what was typed is trusted where the field shows it in another form."""
-    if element.value == value:
-        return True
     if is_hidden(element.value):
         return len(element.value) == len(value) and scene.history.touched(element.ref, "type") > 0
-    if not element.value and element.role != "generic":
-        return False
-    return any(one.ok and one.action == act("type", element, text=value) for one in scene.history.actions)
+    typing = act("type", element, text=value)
+    is_shown = element.value != "" or element.role == "generic"
+    was_typed = any(one.ok and one.action == typing for one in scene.history.actions)
+    return element.value == value or (is_shown and was_typed)
 
 
 def _fields_for(scene: Scene, intent: Intent) -> list[Element]:
@@ -238,16 +216,15 @@ def _fields_for(scene: Scene, intent: Intent) -> list[Element]:
         if word not in _FILLER
         and singular(word) not in ROLE_WORDS
         and ordinal(word) is None
-        and any(char.isalnum() for char in word)
+        and word.isalnum()
     )
-    if spoken and fields:
-        scores = [max((alike(spoken, label) for label in page.labels(one)), default=0.0) for one in fields]
-        if max(scores) >= 0.5:
-            return [fields[scores.index(max(scores))]]
-    is_open = [not one.value or scene.history.touched(one.ref, "type") > 0 for one in fields]
-    return [one for one, is_free in zip(fields, is_open, strict=True) if is_free or len(fields) == 1][
-        :1
-    ] or fields[:1]
+    named = {
+        one.ref: max((alike(spoken, label) for label in page.labels(one)), default=0.0) for one in fields
+    }
+    if spoken and max(named.values(), default=0.0) >= 0.5:
+        return [max(fields, key=lambda one: named[one.ref])]
+    free = (one for one in fields if not one.value or scene.history.touched(one.ref, "type"))
+    return [next(free, fields[0])] if fields else []
 
 
 # What a field suggests while it is typed into
@@ -276,7 +253,6 @@ def _fill_by_suggestion(scene: Scene, intent: Intent, begin: str, end: str) -> A
     if not fields:
         return reveal(scene, intent.field or begin)
     field = fields[0]
-
     fitting = [
         one
         for one in _suggestions(scene)

@@ -35,16 +35,6 @@ _POLICY = re.compile(r'^You are the policy "([\w-]+)".*$', re.MULTILINE)
 # Actions of a state
 
 
-@dataclass
-class _Filled:
-    """An action of a state with its arguments, and what speaks for it."""
-
-    arguments: list[str]
-    given: list[str]
-    """The values that the objective gives."""
-    worth: float
-
-
 def state_move(scene: Scene) -> Move | None:
     """Return the best of the actions that the state offers, or a stop once all is done; None if none fits."""
     permissible = scene.page.permissible
@@ -54,18 +44,29 @@ def state_move(scene: Scene) -> Move | None:
         return stopped("The page shows that it is done.", finishes=True)
     rated: list[tuple[float, int, Move]] = []
     for place, action in enumerate(own):
-        filled = _by_facts(action, scene) if by_facts else _by_words(action, scene.objective)
-        if filled is None:
+        filled = [_filled(parameter, scene, by_facts) for parameter in action.parameters]
+        named = Named(name=action.name, arguments=tuple(value for value, _ in filled))
+        needs = (
+            value
+            for parameter, (value, _) in zip(action.parameters, filled, strict=True)
+            if parameter.required
+        )
+        if not all(needs) or permissible.problem(named) is not None:
             continue
-        named = Named(name=action.name, arguments=tuple(filled.arguments))
+        given = [value for value, share in filled if share > 0]
+        if by_facts and not _is_asked(action, given, scene.objective):
+            continue
         same = sum(one == named for one, _ in scene.history.named)
-        like = 0 if by_facts else sum(one.name == action.name for one, _ in scene.history.named)
-        if permissible.problem(named) is None:
-            takes = (
-                f"takes what the task says: {', '.join(filled.given)}" if filled.given else "is on offer here"
-            )
-            move = Move(named, f"{action.name} {takes}.")
-            rated.append((filled.worth - 4.0 * same - 0.4 * like, -place, move))
+        like = sum(one.name == action.name for one, _ in scene.history.named)
+        wording = f"{_plain(action.name)} {action.description}"
+        if by_facts:
+            away = 4.0 * same + (2.0 if not given and _LEAVES_AS_IT_IS.search(wording) else 0.0)
+            worth = 1.5 * len(given) + scene.objective.nearness(_plain(action.name)) - away
+        else:
+            away = (0.8 if _LEAVES.search(wording) else 0.0) + 4.0 * same + 0.4 * like
+            worth = 0.5 + sum(share for _, share in filled) - away
+        takes = f"takes what the task says: {', '.join(given)}" if given else "is on offer here"
+        rated.append((worth, -place, Move(named, f"{action.name} {takes}.")))
     best = max(rated, key=lambda one: one[:2], default=None)
     return best[2] if best is not None and (best[0] > 0 or not by_facts) else None
 
@@ -80,62 +81,41 @@ def _is_done(scene: Scene) -> bool:
     return not scene.objective.verbs and not complains and was_found
 
 
-def _wording(action: PermissibleAction) -> str:
-    return f"{_plain(action.name)} {action.description}"
-
-
 def _plain(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _by_facts(action: PermissibleAction, scene: Scene) -> _Filled | None:
-    """Return an action with the facts that it takes; None if one is missing, or it changes something else."""
-    objective, facts = scene.objective, scene.objective.facts
+def _is_asked(action: PermissibleAction, given: list[str], objective: Objective) -> bool:
+    """Return whether an action changes nothing but what the objective asks for, and takes some of what it gives."""
     if does_other(_plain(action.name), objective.verbs):
-        return None
-    filled = _Filled([], [], objective.nearness(_plain(action.name)))
-    for parameter in action.parameters:
-        value = facts.for_parameter(parameter)
-        if value is not None:
-            filled.given.append(value)
-        elif parameter.required:
-            # A choice that the objective leaves open stays as the page has it.
-            values = [choice.value for choice in parameter.choices or ()]
-            made = (
-                one.name for one in scene.page.elements if CHOSEN & set(one.states) and one.name in values
-            )
-            value = next(made, None) or facts.named(values)
-            if value is None:
-                return None
-        filled.arguments.append(value or "")
-    if action.parameters:
-        takes_some = filled.given or any(parameter.required for parameter in action.parameters)
-        changes_some = not facts.changes or {*facts.changes.values(), facts.code} & set(filled.given)
-        if not takes_some or not changes_some:
-            return None
-    away = 2.0 if not filled.given and _LEAVES_AS_IT_IS.search(_wording(action)) else 0.0
-    filled.worth += 1.5 * len(filled.given) - away
-    return filled
+        return False
+    changes = {*objective.facts.changes.values(), objective.facts.code}
+    is_needed = given or any(parameter.required for parameter in action.parameters)
+    is_change = not objective.facts.changes or changes & set(given)
+    return not action.parameters or bool(is_needed and is_change)
 
 
-def _by_words(action: PermissibleAction, objective: Objective) -> _Filled | None:
-    """Return an action with the choices that share most words with the objective; None if one is missing."""
-    wanted = objective.stems - FILLER
-    filled = _Filled([], [], 0.5 - (0.8 if _LEAVES.search(_wording(action)) else 0.0))
-    for parameter in action.parameters:
-        if parameter.choices is None:
-            value = _text(parameter, objective)
-            share = 0.75 if value and parameter.required else 0.0
-        else:
-            best = max(parameter.choices, key=lambda choice: _share(choice, wanted), default=None)
-            share = max(_share(best, wanted), 0.0) if best is not None else 0.0
-            value = best.value if best is not None and (parameter.required or share) else ""
-        if parameter.required and not value:
-            return None
-        filled.arguments.append(value)
-        filled.given.extend([value] if share else [])
-        filled.worth += share * (2.0 if parameter.required else 1.0)
-    return filled
+def _filled(parameter: Parameter, scene: Scene, by_facts: bool) -> tuple[str, float]:
+    """Return what an argument of a state's action gets, and how far the objective says so."""
+    objective, facts = scene.objective, scene.objective.facts
+    if by_facts:
+        if (value := facts.for_parameter(parameter)) is not None:
+            return value, 1.0
+        # A choice that the objective leaves open stays as the page has it.
+        values = [choice.value for choice in parameter.choices or ()] if parameter.required else []
+        made = (one.name for one in scene.page.elements if CHOSEN & set(one.states) and one.name in values)
+        return next(made, None) or facts.named(values) or "", 0.0
+    if parameter.choices is not None:
+        wanted = objective.stems - FILLER
+        shares = [_share(choice, wanted) for choice in parameter.choices]
+        share = max([0.0, *shares])
+        is_taken = shares and (parameter.required or share)
+        value = parameter.choices[shares.index(max(shares))].value if is_taken else ""
+        return value, share * (2.0 if parameter.required else 1.0)
+    if parameter.type in ("number", "integer"):
+        return (_FOR_PRICES.search(parameter.name) and facts.price) or "", 0.0
+    value = search_words(objective.text, FILLER) if parameter.required else ""
+    return value, 1.5 if value else 0.0
 
 
 def _share(choice: Choice, wanted: set[str]) -> float:
@@ -143,12 +123,6 @@ def _share(choice: Choice, wanted: set[str]) -> float:
     common = (stems(f"{choice.value} {choice.label}") - FILLER) & wanted
     share = len(common) / max(len(stems(choice.label or choice.value)), 1)
     return share - 1.0 if "(looked at already)" in choice.label else share
-
-
-def _text(parameter: Parameter, objective: Objective) -> str:
-    if parameter.type in ("number", "integer"):
-        return (_FOR_PRICES.search(parameter.name) and objective.facts.price) or ""
-    return search_words(objective.text, FILLER) if parameter.required else ""
 
 
 # Policies

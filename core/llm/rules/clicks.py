@@ -72,21 +72,18 @@ def find(scene: Scene, intent: Intent) -> Element | None:
     return next((element for element in named if element is not None), None)
 
 
+_PAGER = re.compile(r"\d*|<+|«|‹|prev(?:ious)?", re.IGNORECASE)
+"""Names of links to other pages of a list."""
+
+
 def _by_role(page: RulesPage, intent: Intent, among: list[Element]) -> Element | None:
     return page.nth([one for one in among if not intent.roles or one.role in intent.roles], intent.place or 1)
 
 
 def _result(scene: Scene, place: int, among: list[Element]) -> Element | None:
     """Return the nth entry of a list that goes on over pages, counting the pages turned before."""
-    entries = [
-        one
-        for one in among
-        if one.role == "link"
-        and not is_next(one)
-        and not NUMBER.fullmatch(one.name.strip())
-        and norm(one.name) not in ("prev", "previous", "")
-        and one.name.strip() not in "<«‹"
-    ]
+    links = [one for one in among if one.role == "link" and not is_next(one)]
+    entries = [one for one in links if not _PAGER.fullmatch(one.name.strip())]
     turned = sum(LIST_PAGE in one.turn.thought for one in scene.history.of_part(scene.part))
     return scene.page.nth(entries, place - turned * len(entries)) if entries and place > 0 else None
 
@@ -144,34 +141,29 @@ _COMPARED_ROLES = frozenset("generic button link listitem option cell gridcell r
 def by_extreme(page: RulesPage, text: str, among: list[Element]) -> Element | None:
     """Return the element with the most or least of what a text asks for; None if it asks for none.
 
-    The quantity is read in the element's own name, else in the texts since
-    the element of its kind before it. The first of equals wins.
+    The price or the time is read in the element's own name, else in the texts
+    since the element of its kind before it. The first of equals wins.
     """
     most = _MOST.search(text)
-    if not most and not _LEAST.search(text):
+    quantity = price_in if _MONEY.search(text) else _minutes_in if _TIME.search(text) else None
+    if quantity is None or not (most or _LEAST.search(text)):
         return None
-    groups: dict[str, list[Element]] = {}
+    kinds: dict[str, list[tuple[float | None, Element]]] = {}
+    begins: dict[str, int] = {}
     for one in among:
-        if one.role in _COMPARED_ROLES and one.name:
-            groups.setdefault("" if NUMBER.fullmatch(norm(one.name)) else words(one.name)[0], []).append(one)
-    for group in groups.values():
-        found = _valued(page, text, group)
-        if len(found) > 1 or (len(group) == 1 and found and _MONEY.search(text)):
-            return (max if most else min)(found, key=lambda pair: pair[0])[1]
-    return None
-
-
-def _valued(page: RulesPage, text: str, group: list[Element]) -> list[tuple[float, Element]]:
-    found: list[tuple[float, Element]] = []
-    begin = 0
-    for one in group:
+        if one.role not in _COMPARED_ROLES or not one.name:
+            continue
+        kind = "" if NUMBER.fullmatch(norm(one.name)) else words(one.name)[0]
         at = page.index(one)
-        names = (one.name, *(other.name for other in reversed(page.elements[begin:at])))
-        value = next((value for name in names if (value := _quantity(text, name)) is not None), None)
-        if value is not None:
-            found.append((value, one))
-        begin = at + 1
-    return found
+        names = (one.name, *(other.name for other in reversed(page.elements[begins.get(kind, 0) : at])))
+        value = next((value for name in names if (value := quantity(name)) is not None), None)
+        kinds.setdefault(kind, []).append((value, one))
+        begins[kind] = at + 1
+    for group in kinds.values():
+        valued = [(value, one) for value, one in group if value is not None]
+        if len(valued) > 1 or (len(group) == len(valued) and quantity is price_in):
+            return (max if most else min)(valued, key=lambda pair: pair[0])[1]
+    return None
 
 
 def price_in(text: str) -> float | None:
@@ -180,14 +172,10 @@ def price_in(text: str) -> float | None:
     return float(match[1].replace(",", "")) if match else None
 
 
-def _quantity(text: str, name: str) -> float | None:
-    """Return the price or the minutes that a name tells, whichever the text compares."""
-    if _MONEY.search(text):
-        return price_in(name)
-    if _TIME.search(text):
-        spans = [match for match in _SPAN.finditer(name) if match[1] or match[2]]
-        return int(spans[0][1] or 0) * 60 + int(spans[0][2] or 0) if spans else None
-    return None
+def _minutes_in(text: str) -> float | None:
+    """Return the minutes that a text tells, such as 135 for ``2h 15m``."""
+    span = next((match for match in _SPAN.finditer(text) if match[1] or match[2]), None)
+    return int(span[1] or 0) * 60 + int(span[2] or 0) if span else None
 
 
 # Looking for what is not shown yet

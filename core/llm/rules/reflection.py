@@ -14,8 +14,7 @@ from core.llm.rules.moves import PART, Move, Scene, act, action_of, described, p
 from core.llm.rules.objective import Objective
 from core.llm.rules.page import ALERT_ROLES, FIELD_ROLES, RulesPage, offered_by
 from core.llm.rules.policies import Role
-from core.llm.rules.purchases import FILLER
-from core.llm.rules.words import content_words, roles_in, said_done, short, stems, verbs_in
+from core.llm.rules.words import roles_in, said_done, short, stems, verbs_in
 from core.schema.action import Action, Click, DoubleClick, Press, Stop, Type
 from core.schema.action_space import Permissible
 from core.schema.messages import PromptView, Turn
@@ -26,24 +25,15 @@ from core.schema.observation import CleanObservation, Element
 LAST = "See that nothing of the task is left to do"
 """The last subtask of every plan: it is over when the task is."""
 _LONGEST = 12
-_LOOKS = (
-    "See what the page has of these before acting: {}",
-    "See what tabs, menus and further pages may hide it",
-    "See what the messages of the page say after each action",
-)
 
 
 def subtasks(view: PromptView) -> list[str]:
     """Return the subtasks of the objective in order, at least one.
 
-    Each trial that failed puts one more look before them, a different one
-    each time, so that no plan is the one that failed.
+    Each trial that failed puts one more look before them, so that no plan is
+    the one that failed.
     """
-    names = [word for word in dict.fromkeys(content_words(view.objective)) if word not in FILLER][:3]
-    count = len(view.experience)
-    looks = [look.format(", ".join(names) or "the task") for look in _LOOKS[:count]]
-    if count > len(_LOOKS):
-        looks[-1] = f"See, for the {count}th time, what was not tried yet"
+    looks = [f"See what trial {number} left untried" for number, _ in enumerate(view.experience, start=1)]
     planned = _parts(Objective(view.objective)) or [f"Do what the task says: {short(view.objective, 160)}"]
     return [*looks, *planned[:_LONGEST], LAST]
 

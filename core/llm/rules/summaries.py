@@ -64,34 +64,24 @@ import re
 from bs4 import BeautifulSoup
 
 ASKED = set(<words>)
-MOST = <most>
 USED = {"a", "button", "input", "select", "textarea", "option", "label", "summary"}
-TEXTS = {"h1", "h2", "h3", "h4", "p", "li", "td", "th", "span", "div", "label", "legend", "dt", "dd"}
-
-
-def words_of(text):
-    return {re.sub(r"(?<=\\w{3})(ing|ed|(?<!s)s)$", "", word) for word in re.findall(r"\\w+", text.casefold())}
+STATES = ("checked", "disabled", "selected")
 
 
 def parse(html):
     rows = []
     for node in BeautifulSoup(html, "lxml").select("[data-ref]"):
         own = node.get_text(" ") if node.name in USED else " ".join(node.find_all(string=True, recursive=False))
-        named = (str(node.get(name) or "") for name in ("aria-label", "placeholder", "title", "alt"))
-        text = " ".join(" ".join((own, *named)).split())
-        usable = node.name in USED or node.get("role") in ("button", "link", "tab", "checkbox", "option")
-        common = len(words_of(text) & ASKED)
-        if not usable and not (common and node.name in TEXTS):
-            continue
-        kind = node.get("role") or node.name
-        if node.name == "input":
-            kind = "input " + str(node.get("type") or "text")
-        marks = "".join(" " + name for name in ("checked", "disabled", "selected") if node.has_attr(name))
-        line = "[%s] %s \\"%s\\"%s" % (node["data-ref"], kind, text[:120], marks)
-        rows.append((2 * common + (1 if usable else 0), line))
-    best = sorted(range(len(rows)), key=lambda place: -rows[place][0])[:MOST]
-    lines = [rows[place][1] for place in sorted(best)]
-    return "\\n".join(lines) or "(nothing in the page can be used)"
+        named = [str(node.get(name) or "") for name in ("aria-label", "placeholder", "title", "alt")]
+        text = " ".join(" ".join([own, *named]).split())
+        stems = {re.sub(r"(?<=\\w{3})(ing|ed|(?<!s)s)$", "", word) for word in re.findall(r"\\w+", text.casefold())}
+        usable = node.name in USED or node.has_attr("role")
+        if usable or stems & ASKED:
+            states = "".join(" " + state for state in STATES if node.has_attr(state))
+            line = '[%s] %s "%s"%s' % (node["data-ref"], node.get("role") or node.name, text[:120], states)
+            rows.append((2 * len(stems & ASKED) + usable, line))
+    best = sorted(range(len(rows)), key=lambda place: -rows[place][0])[:<most>]
+    return "\\n".join(rows[place][1] for place in sorted(best)) or "(nothing in the page can be used)"
 ```
 """
 

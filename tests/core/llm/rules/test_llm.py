@@ -158,12 +158,6 @@ async def test_what_a_person_did_instead_is_not_done_again() -> None:
     assert await decide("Click button ONE, then click button TWO.", page, by_person) == "click [2]"
 
 
-async def test_a_question_that_holds_up_the_form_is_declined() -> None:
-    page = LOGIN.replace("(#username)", "disabled (#username)")
-    page += 'paragraph "Exit to the home page?"\nbutton "OK"\nbutton "Cancel"'
-    assert await decide('Enter the username "ann" and press login.', page) == "click [8]"
-
-
 async def test_each_purpose_of_a_decision_in_two_calls_gets_the_same_choice() -> None:
     llm = RulesLLM()
     request = request_for("Press login.", LOGIN)

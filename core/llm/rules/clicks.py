@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from core.llm.rules.moves import Answer, Move, Scene, act, described, target_of
 from core.llm.rules.objective import Intent
 from core.llm.rules.page import GOOD, RulesPage, ends_form, hints, is_next, is_submit
-from core.llm.rules.words import NUMBER, norm, short, stem, words
+from core.llm.rules.words import NUMBER, ROLE_WORDS, norm, roles_in, short, stem, words
 from core.schema.observation import Element
 
 LIST_PAGE = "is not on this page of the list; the next one may have it"
@@ -69,7 +69,11 @@ def find(scene: Scene, intent: Intent) -> Element | None:
         return _result(scene, intent.place, among) if is_result else _by_role(page, intent, among)
     least = GOOD - 0.05 if intent.subject else GOOD
     named = (page.best(name, among, intent.roles, least) for name in intent.names)
-    return next((element for element in named if element is not None), None)
+    element = next((element for element in named if element is not None), None)
+    if element is None and norm(intent.names[0]) in ROLE_WORDS:
+        # A quoted kind, as in: a "checkbox" widget.
+        return _by_role(page, intent.replace(roles=roles_in(intent.names[0])), among)
+    return element
 
 
 _PAGER = re.compile(r"\d*|<+|«|‹|prev(?:ious)?", re.IGNORECASE)

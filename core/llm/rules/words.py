@@ -150,7 +150,7 @@ _ROLES: dict[str, tuple[str, ...]] = {
     "check box": ("checkbox",),
     "radio button": ("radio",),
     "text": ("textbox", "searchbox"),
-    "text area": ("textbox",),
+    **dict.fromkeys(("text area", "textarea"), ("textbox",)),
     "dropdown": ("combobox", "listbox"),
     "list": ("listbox", "combobox"),
     "spinner": ("spinbutton",),

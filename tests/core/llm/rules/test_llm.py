@@ -65,6 +65,7 @@ async def play(objective: str, *pages: str) -> list[str]:
             'text "9h 38m"\nbutton "Book for $665"\ntext "10h 5m"\nbutton "Book for $61"',
             "click [4]",
         ),
+        ('Click on a "checkbox" widget.', 'textbox\nbutton "OK"\ncheckbox', "click [3]"),
         ("Press login.", 'textbox\nbutton "OK"\nlink "Help"', "click [2]"),
         ("Click on Tab #2.", 'tab "Tab #1" expanded selected\ntab "Tab #2" collapsed', "click [2]"),
     ],
@@ -156,6 +157,12 @@ async def test_what_a_person_did_instead_is_not_done_again() -> None:
     page = 'button "ONE"\nbutton "TWO"'
     by_person = turn(1, "", "click [1]")
     assert await decide("Click button ONE, then click button TWO.", page, by_person) == "click [2]"
+
+
+async def test_a_question_that_holds_up_the_form_is_declined() -> None:
+    page = LOGIN.replace("(#username)", "disabled (#username)")
+    page += 'paragraph "Exit to the home page?"\nbutton "OK"\nbutton "Cancel"'
+    assert await decide('Enter the username "ann" and press login.', page) == "click [8]"
 
 
 async def test_each_purpose_of_a_decision_in_two_calls_gets_the_same_choice() -> None:

@@ -14,8 +14,9 @@ from core.llm.rules.moves import PART, Move, Scene, act, action_of, described, p
 from core.llm.rules.objective import Objective
 from core.llm.rules.page import ALERT_ROLES, FIELD_ROLES, RulesPage, offered_by
 from core.llm.rules.policies import Role
-from core.llm.rules.words import roles_in, said_done, short, stems, verbs_in
-from core.schema.action import Action, Click, DoubleClick, Press, Stop, Type
+from core.llm.rules.purchases import FILLER
+from core.llm.rules.words import content_words, roles_in, said_done, short, stems, verbs_in
+from core.schema.action import Action, Click, DoubleClick, Named, Press, Stop, Type
 from core.schema.action_space import Permissible
 from core.schema.messages import PromptView, Turn
 from core.schema.observation import CleanObservation, Element
@@ -25,15 +26,24 @@ from core.schema.observation import CleanObservation, Element
 LAST = "See that nothing of the task is left to do"
 """The last subtask of every plan: it is over when the task is."""
 _LONGEST = 12
+_LOOKS = (
+    "See what the page has of these before acting: {}",
+    "See what tabs, menus and further pages may hide it",
+    "See what the messages of the page say after each action",
+)
 
 
 def subtasks(view: PromptView) -> list[str]:
     """Return the subtasks of the objective in order, at least one.
 
-    Each trial that failed puts one more look before them, so that no plan is
-    the one that failed.
+    Each trial that failed puts one more look before them, a different one
+    each time, so that no plan is the one that failed.
     """
-    looks = [f"See what trial {number} left untried" for number, _ in enumerate(view.experience, start=1)]
+    names = [word for word in dict.fromkeys(content_words(view.objective)) if word not in FILLER][:3]
+    count = len(view.experience)
+    looks = [look.format(", ".join(names) or "the task") for look in _LOOKS[:count]]
+    if count > len(_LOOKS):
+        looks[-1] = f"See, for the {count}th time, what was not tried yet"
     planned = _parts(Objective(view.objective)) or [f"Do what the task says: {short(view.objective, 160)}"]
     return [*looks, *planned[:_LONGEST], LAST]
 
@@ -46,8 +56,8 @@ def _parts(objective: Objective) -> list[str]:
             "Choose the options that are asked for",
             "Buy it",
         ]
-    if objective.is_for_forms:
-        return [one.strip() for one in re.split(r"(?<=[a-z\d]{2})[.;]\s+", objective.text) if one.strip(" .")]
+    if objective.facts.are_given:
+        return _parts_from_facts(objective)
     parts: list[str] = []
     for intent in objective.intents:
         text = intent.text.strip(" .,;")
@@ -55,6 +65,26 @@ def _parts(objective: Objective) -> list[str]:
             text = f'Enter "{intent.value}" into the {re.sub("^(?:the|a|an|your) ", "", intent.field)}'
         parts.append(text[:1].upper() + text[1:])
     return list(dict.fromkeys(parts))
+
+
+def _parts_from_facts(objective: Objective) -> list[str]:
+    """Return the usual way through a desk: find, enter, choose, confirm, as far as the objective gives it."""
+    facts = objective.facts
+    days = " and ".join(day for day, _ in facts.days)
+    parts = [f"Bring up {facts.code}"] if facts.code else []
+    if facts.route:
+        parts.append(f"Search from {facts.route[0]} to {facts.route[1]}" + (f" on {days}" if days else ""))
+    elif days:
+        parts.append(f"Search for {days}")
+    parts.extend(f"Choose what is at {time}" for time, _ in facts.times)
+    parts.extend(f"Change the {label} to {value}" for label, value in facts.changes.items())
+    if facts.person:
+        parts.append(f"Enter the details of {facts.person[0]}")
+    if facts.card:
+        parts.append(f"Pay with the card {facts.card}")
+    if "cancel" in objective.verbs:
+        parts.append("Cancel it and confirm that")
+    return parts
 
 
 # What an action did
@@ -69,7 +99,7 @@ _GOOD_NEWS = re.compile(
     re.IGNORECASE,
 )
 _TOLD = 3
-"""Things that are new or gone which the sentence names."""
+"""Things that appeared or went which the sentence names."""
 _LONG = 160
 
 
@@ -79,66 +109,112 @@ class Effect(NamedTuple):
     sentence: str
     serves: bool = False
     """Whether the page changed, and for the better."""
+    appeared: tuple[str, ...] = ()
+    """Names that the page did not have before, in page order."""
 
 
 def effect_of(view: PromptView) -> Effect:
     """Return the effect of the view's action; one that failed has changed nothing, whatever the page."""
     before = view.before or CleanObservation(url=view.observation.url)
     after = view.observation
-    did = f"{view.action} on {view.target or 'the page'}"
+    did = _what_was_done(view)
     if view.result and not view.result.casefold().startswith(("done", "ok")):
         return Effect(f"{did} did not work: {short(view.result, _LONG)}")
-    new, gone = _missing(after, before), _missing(before, after)
+    appeared, gone = _new(before.elements, after.elements), _new(after.elements, before.elements)
     parts = [f"led to {after.title or after.url}"] if before.url != after.url else []
-    if new:
-        parts.append(f"made the page show {_listed(new)}")
-    if gone:
-        parts.append(f"took away {_listed(gone)}")
-    if not parts and [_line(one) for one in before.elements] != [_line(one) for one in after.elements]:
+    parts.extend(_changes(before, after)[:_TOLD])
+    news = (("brought up", appeared), ("took away", gone))
+    parts.extend(f"{verb} {_listed(elements)}" for verb, elements in news if elements)
+    if not parts and _order(before) != _order(after):
         parts.append("changed the order of what the page shows")
     if not parts:
         return Effect(f"{did} changed nothing in the page.")
-    sentence = f"{did} {', and '.join(parts)}."
-    if complaint := _complaint(before, after, new):
-        return Effect(f'{sentence} The page says: "{short(complaint, _LONG)}".')
-    if _leads_away(view, before) and not any(_GOOD_NEWS.search(one.name) for one in new):
-        return Effect(f"{sentence} Nothing that the task names is on the page any more.")
-    return Effect(sentence, serves=True)
+    sentence = f"{did} {_joined(parts)}."
+    complaint = _complaint(before, after, appeared)
+    leads_away = _leads_away(view, before) and not any(_GOOD_NEWS.search(one.name) for one in appeared)
+    if complaint:
+        sentence += f' The page says: "{short(complaint, _LONG)}".'
+    elif leads_away:
+        sentence += " Nothing that the task names is on the page any more."
+    return Effect(sentence, not complaint and not leads_away, tuple(one.name for one in appeared))
 
 
-def _line(one: Element) -> str:
-    """Return what a prompt shows of an element, without its number; a click puts the focus on nearly everything."""
-    states = tuple(state for state in one.states if state != "focused" or one.role in FIELD_ROLES)
-    place = "" if one.in_viewport else " (out of view)"
-    return one.replace(states=states).line().partition("] ")[2] + place
+def _what_was_done(view: PromptView) -> str:
+    action, target = action_of(view.action), view.target or "the page"
+    if action is None or isinstance(action, Named):
+        return f"The action {view.action}".strip()
+    form = {"click": "The click on {}", "double_click": "The click on {}", "type": 'Typing "{1}" into {0}'}
+    return form.get(action.kind, f"The action {action.name} on {{}}").format(
+        target, short(getattr(action, "text", None) or "")
+    )
 
 
-def _missing(page: CleanObservation, other: CleanObservation) -> list[Element]:
-    """Return the elements of a page that another has not as many of, in page order."""
-    left = Counter(_line(one) for one in other.elements)
-    missing: list[Element] = []
-    for one in page.elements:
-        line = _line(one)
-        left[line] -= 1
-        if left[line] < 0:
-            missing.append(one)
-    return missing
+def _new(before: Iterable[Element], after: Iterable[Element]) -> list[Element]:
+    """Return the named elements of `after` that `before` has not as many of, in page order."""
+    left = Counter((one.role, one.name) for one in before)
+    found: list[Element] = []
+    for one in after:
+        key = (one.role, one.name)
+        left[key] -= 1
+        if one.name and left[key] < 0:
+            found.append(one)
+    return found
+
+
+def _named(one: Element) -> str:
+    return f'{one.role} "{short(one.name, 40)}"' if one.name else f"{one.role} [{one.ref}]"
 
 
 def _listed(elements: list[Element]) -> str:
-    more = f" and {len(elements) - _TOLD} more" if len(elements) > _TOLD else ""
-    return ", ".join(short(_line(one)) for one in elements[:_TOLD]) + more
+    more = len(elements) - _TOLD
+    return _joined([*map(_named, elements[:_TOLD]), *([f"{more} more"] if more > 0 else [])])
 
 
-def _complaint(before: CleanObservation, after: CleanObservation, new: list[Element]) -> str:
+def _joined(parts: list[str]) -> str:
+    return parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]
+
+
+def _changes(before: CleanObservation, after: CleanObservation) -> list[str]:
+    """Return what changed in elements that both pages have: values, choices, states and looks."""
+    old = {(one.ref, one.role): one for one in before.elements}
+    changes: list[str] = []
+    for one in after.elements:
+        was = old.get((one.ref, one.role), one)
+        value = _value(one)
+        if value != _value(was) and value != one.name:
+            changes.append(f'made {_named(one)} hold "{short(value, 40)}"')
+        states = [state for state in _states(one) if state not in was.states]
+        states += [f"no longer {state}" for state in _states(was) if state not in one.states]
+        if states:
+            changes.append(f"made {_named(one)} {_joined(states)}")
+        elif one.name == was.name and one.detail != was.detail:
+            changes.append(f"changed how {_named(one)} looks")
+    return changes
+
+
+def _states(one: Element) -> list[str]:
+    """Return the states that say something; a click puts the focus on nearly everything."""
+    return [state for state in one.states if state != "focused" or one.role in FIELD_ROLES]
+
+
+def _value(one: Element) -> str:
+    return ", ".join(option.label for option in one.options if option.selected) or one.value
+
+
+def _order(page: CleanObservation) -> list[tuple[str, str, bool]]:
+    return [(one.role, one.name, one.in_viewport) for one in page.elements]
+
+
+def _complaint(before: CleanObservation, after: CleanObservation, appeared: list[Element]) -> str:
     """Return what the page newly says is wrong."""
-    was = {one.ref: one for one in before.elements}
-    for one in new:
-        is_text = len(one.name) <= _LONG and one.role not in ("link", "option", "button")
-        is_alert = one.role in ALERT_ROLES and one.name and not _GOOD_NEWS.search(one.name)
-        if is_text and (is_alert or _COMPLAINT.search(one.name)):
+    for one in appeared:
+        if len(one.name) > _LONG or one.role in ("link", "option", "button"):
+            continue
+        if _COMPLAINT.search(one.name) or (one.role in ALERT_ROLES and not _GOOD_NEWS.search(one.name)):
             return one.name
-        if "invalid" in one.states and one.ref in was and "invalid" not in was[one.ref].states:
+    was = {one.ref: one.states for one in before.elements}
+    for one in after.elements:
+        if "invalid" in one.states and "invalid" not in was.get(one.ref, ("invalid",)):
             return f"{one.name or one.role} is invalid"
     return ""
 
@@ -148,10 +224,11 @@ def _leads_away(view: PromptView, before: CleanObservation) -> bool:
     if before.url == view.observation.url or not isinstance(action_of(view.action), Click | DoubleClick):
         return False
     asked = {word for word in stems(view.objective) if len(word) > 2}
-    has_words = [
-        any(asked & stems(_line(one)) for one in page.elements) for page in (before, view.observation)
-    ]
-    return has_words == [True, False]
+
+    def has_words(page: CleanObservation) -> bool:
+        return any(asked & stems(f"{one.name} {_value(one)}") for one in page.elements)
+
+    return has_words(before) and not has_words(view.observation)
 
 
 # Judgements
@@ -186,8 +263,7 @@ def subtask_over(view: PromptView) -> tuple[Over, str]:
             return "needless", "Nothing was left to do before this action."
         return "done", "Nothing is left to do on the page."
     named = stems(text) - _NOT_NAMING
-    shown = view.before and _missing(view.observation, view.before)
-    mentioned = " ".join((view.action, view.target, effect.sentence, *(one.name for one in shown or ())))
+    mentioned = " ".join((view.action, view.target, effect.sentence, *effect.appeared))
     if named and named <= stems(mentioned):
         return "done", "The action and the page contain everything that it names."
     return "open", "Something is left to do."

@@ -104,7 +104,7 @@ FAILED = step("click [3]", 'button "Login"', LOGIN, 'heading "Other"') | {"resul
     ("judged", "serves", "words"),
     [
         (UNCHANGED, False, "changed nothing"),
-        (TYPED, True, 'show textbox "Username" value="bob"'),
+        (TYPED, True, 'hold "bob"'),
         (REFUSED, False, "Unknown user, try again"),
         (WELCOME, True, 'heading "Welcome, bob"'),
         (AWAY, False, "Nothing that the task names"),
@@ -117,7 +117,7 @@ FAILED = step("click [3]", 'button "Login"', LOGIN, 'heading "Other"') | {"resul
         (
             step("check [1]", 'checkbox "A" unchecked', 'checkbox "A"', 'checkbox "A" checked'),
             True,
-            'show checkbox "A" checked',
+            "made checkbox",
         ),
         (
             step("type [1] [x]", 'textbox "Code"', 'textbox "Code"', 'textbox "Code" value="x" invalid'),

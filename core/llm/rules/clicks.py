@@ -1,12 +1,12 @@
-"""Clicking what an objective names: by name, place, role, looks, owner or superlative, opening what hides it."""
+"""Clicking what an objective names: by name, place, role, owner or superlative, opening what hides it."""
 
 import re
 from collections.abc import Sequence
 
-from core.llm.rules.moves import Answer, Move, Scene, act, described, first, target_of
+from core.llm.rules.moves import Answer, Move, Scene, act, described, target_of
 from core.llm.rules.objective import Intent
-from core.llm.rules.page import GOOD, RulesPage, colour_of, ends_form, hints, is_next, is_submit, matching
-from core.llm.rules.words import NUMBER, colour_in, norm, role_of, short, stem, words
+from core.llm.rules.page import GOOD, RulesPage, ends_form, hints, is_next, is_submit
+from core.llm.rules.words import NUMBER, ROLE_WORDS, norm, roles_in, short, stem, words
 from core.schema.observation import Element
 
 LIST_PAGE = "is not on this page of the list; the next one may have it"
@@ -19,12 +19,9 @@ def click(scene: Scene, intent: Intent) -> Answer:
     if element is not None:
         return _clicked(scene, element, intent)
     owners = scene.page.mentions(intent.subject)
-    opened = first(
-        scene.move("click", owner, f"{described(owner, first=True)} is the item in question; open it.")
-        for owner in owners
-        if not scene.history.touched(owner.ref, "click")
-    )
-    return opened or reveal(scene, _wanted(intent), scope(scene, owners[0]) if owners else [])
+    closed_owners = (owner for owner in owners if not scene.history.touched(owner.ref, "click"))
+    opening = scene.click(closed_owners, "{} is the item in question; open it.")
+    return opening or reveal(scene, _wanted(intent), scope(scene, owners[0]) if owners else [])
 
 
 def _wanted(intent: Intent) -> str:
@@ -67,27 +64,20 @@ def find(scene: Scene, intent: Intent) -> Element | None:
         return _by_role(page, intent, among)
     if (extreme := by_extreme(page, intent.text, among)) is not None:
         return extreme
-    if not intent.quoted:
-        looks = [one for one in matching(page, intent.text) or () if one in among]
-        if looks := looks or _by_colour(intent.names[0], among):
-            return page.nth(looks, intent.place or 1)
-        if intent.place is not None:
-            is_result = re.search(r"\bresults?\b", intent.text) is not None
-            return _result(scene, intent.place, among) if is_result else _by_role(page, intent, among)
+    if intent.place is not None and not intent.quoted:
+        is_result = re.search(r"\bresults?\b", intent.text) is not None
+        return _result(scene, intent.place, among) if is_result else _by_role(page, intent, among)
     least = GOOD - 0.05 if intent.subject else GOOD
-    for name in intent.names:
-        if (found := page.best(name, among, intent.roles, least)) is not None:
-            return found
-    return _by_kind(intent.names[0], among)
+    named = (page.best(name, among, intent.roles, least) for name in intent.names)
+    element = next((element for element in named if element is not None), None)
+    if element is None and norm(intent.names[0]) in ROLE_WORDS:
+        # A quoted kind, as in: a "checkbox" widget.
+        return _by_role(page, intent.replace(roles=roles_in(intent.names[0])), among)
+    return element
 
 
-def _by_kind(name: str, among: list[Element]) -> Element | None:
-    """Return an element of a kind that the name itself tells, as in: a "checkbox" widget."""
-    roles, word = role_of(name)
-    found = [one for one in among if norm(name) == word and one.role in roles]
-    if word == "textarea":
-        found = [one for one in found if "multiline" in one.states] or found[-1:]
-    return found[0] if found else None
+_PAGER = re.compile(r"\d*|<+|«|‹|prev(?:ious)?", re.IGNORECASE)
+"""Names of links to other pages of a list."""
 
 
 def _by_role(page: RulesPage, intent: Intent, among: list[Element]) -> Element | None:
@@ -96,23 +86,10 @@ def _by_role(page: RulesPage, intent: Intent, among: list[Element]) -> Element |
 
 def _result(scene: Scene, place: int, among: list[Element]) -> Element | None:
     """Return the nth entry of a list that goes on over pages, counting the pages turned before."""
-    entries = [
-        one
-        for one in among
-        if one.role == "link"
-        and not is_next(one)
-        and not NUMBER.fullmatch(one.name.strip())
-        and norm(one.name) not in ("prev", "previous", "")
-        and one.name.strip() not in "<«‹"
-    ]
+    links = [one for one in among if one.role == "link" and not is_next(one)]
+    entries = [one for one in links if not _PAGER.fullmatch(one.name.strip())]
     turned = sum(LIST_PAGE in one.turn.thought for one in scene.history.of_part(scene.part))
     return scene.page.nth(entries, place - turned * len(entries)) if entries and place > 0 else None
-
-
-def _by_colour(text: str, among: list[Element]) -> list[Element]:
-    """Return the painted boxes of a colour that a text names."""
-    asked = colour_in(text)
-    return [one for one in among if asked and not one.name and colour_of(one) == asked]
 
 
 def _owned(scene: Scene, intent: Intent, among: list[Element]) -> list[Element]:
@@ -168,34 +145,29 @@ _COMPARED_ROLES = frozenset("generic button link listitem option cell gridcell r
 def by_extreme(page: RulesPage, text: str, among: list[Element]) -> Element | None:
     """Return the element with the most or least of what a text asks for; None if it asks for none.
 
-    The quantity is read in the element's own name, else in the texts since
-    the element of its kind before it. The first of equals wins.
+    The price or the time is read in the element's own name, else in the texts
+    since the element of its kind before it. The first of equals wins.
     """
     most = _MOST.search(text)
-    if not most and not _LEAST.search(text):
+    quantity = price_in if _MONEY.search(text) else _minutes_in if _TIME.search(text) else None
+    if quantity is None or not (most or _LEAST.search(text)):
         return None
-    groups: dict[str, list[Element]] = {}
+    kinds: dict[str, list[tuple[float | None, Element]]] = {}
+    begins: dict[str, int] = {}
     for one in among:
-        if one.role in _COMPARED_ROLES and one.name:
-            groups.setdefault("" if NUMBER.fullmatch(norm(one.name)) else words(one.name)[0], []).append(one)
-    for group in groups.values():
-        found = _valued(page, text, group)
-        if len(found) > 1 or (len(group) == 1 and found and _MONEY.search(text)):
-            return (max if most else min)(found, key=lambda pair: pair[0])[1]
-    return None
-
-
-def _valued(page: RulesPage, text: str, group: list[Element]) -> list[tuple[float, Element]]:
-    found: list[tuple[float, Element]] = []
-    begin = 0
-    for one in group:
+        if one.role not in _COMPARED_ROLES or not one.name:
+            continue
+        kind = "" if NUMBER.fullmatch(norm(one.name)) else words(one.name)[0]
         at = page.index(one)
-        names = (one.name, *(other.name for other in reversed(page.elements[begin:at])))
-        value = next((value for name in names if (value := _quantity(text, name)) is not None), None)
-        if value is not None:
-            found.append((value, one))
-        begin = at + 1
-    return found
+        names = (one.name, *(other.name for other in reversed(page.elements[begins.get(kind, 0) : at])))
+        value = next((value for name in names if (value := quantity(name)) is not None), None)
+        kinds.setdefault(kind, []).append((value, one))
+        begins[kind] = at + 1
+    for group in kinds.values():
+        valued = [(value, one) for value, one in group if value is not None]
+        if len(valued) > 1 or (len(group) == len(valued) and quantity is price_in):
+            return (max if most else min)(valued, key=lambda pair: pair[0])[1]
+    return None
 
 
 def price_in(text: str) -> float | None:
@@ -204,14 +176,10 @@ def price_in(text: str) -> float | None:
     return float(match[1].replace(",", "")) if match else None
 
 
-def _quantity(text: str, name: str) -> float | None:
-    """Return the price or the minutes that a name tells, whichever the text compares."""
-    if _MONEY.search(text):
-        return price_in(name)
-    if _TIME.search(text):
-        spans = [match for match in _SPAN.finditer(name) if match[1] or match[2]]
-        return int(spans[0][1] or 0) * 60 + int(spans[0][2] or 0) if spans else None
-    return None
+def _minutes_in(text: str) -> float | None:
+    """Return the minutes that a text tells, such as 135 for ``2h 15m``."""
+    span = next((match for match in _SPAN.finditer(text) if match[1] or match[2]), None)
+    return int(span[1] or 0) * 60 + int(span[2] or 0) if span else None
 
 
 # Looking for what is not shown yet
@@ -233,11 +201,9 @@ def reveal(scene: Scene, wanted: str, near: Sequence[Element] = ()) -> Move | No
         # A control that changes its looks under the pointer can miss the first click.
         if _is_opener(one) and scene.history.touched(one.ref, "click") == 1 and scene.page.may("click", one):
             return Move(act("click", one), f"{described(one, first=True)} showed nothing; try it again.")
-    opened = first(
-        scene.move("click", one, f'"{wanted}" is not visible; {described(one)} may contain it.')
-        for one in sorted(closed(scene), key=lambda one: one.ref not in nearest)
-    )
-    return opened or next_page(scene, wanted)
+    hiding = sorted(closed(scene), key=lambda one: one.ref not in nearest)
+    sentence = f'"{wanted}" is not visible; {{}} may contain it.'
+    return scene.click(hiding, sentence) or next_page(scene, wanted)
 
 
 def closed(scene: Scene) -> list[Element]:
@@ -264,17 +230,12 @@ def _is_opener(one: Element) -> bool:
 
 def next_page(scene: Scene, wanted: str) -> Move | None:
     """Return a move to the next page of a list."""
-    return first(
-        scene.move("click", one, f'"{wanted}" {LIST_PAGE}.')
-        for one in scene.page.can("click")
-        if is_next(one)
-    )
+    onward = [one for one in scene.page.can("click") if is_next(one)]
+    return scene.click(onward, f'"{wanted}" {LIST_PAGE}.')
 
 
 def expand(scene: Scene) -> Answer:
     """Answer a part that asks to expand something: done once anything of the page was opened for it."""
-    opening = first(
-        scene.move("click", one, f"{described(one, first=True)} has to be opened.", finishes=True)
-        for one in closed(scene)
-    )
-    return "done" if scene.history.of_part(scene.part) else opening or "done"
+    if scene.history.of_part(scene.part):
+        return "done"
+    return scene.click(closed(scene), "{} has to be opened.", finishes=True) or "done"

@@ -5,7 +5,7 @@ field or the name of the argument. What the objective does not give is None.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 from core.llm.rules.words import DATE, alike, content_words, norm, read_date
@@ -51,28 +51,33 @@ _PAIR = re.compile(
 )
 _ONE_WAY = re.compile(r"\b(?:one[ -]way|single)\b", re.IGNORECASE)
 _ROUND = re.compile(r"\b(?:return|round[ -]trip|there and back)\b", re.IGNORECASE)
+_CODE_LABEL = r"\b(?:reference|booking (?:code|number)|confirmation (?:code|number)|locator)\b"
 _NO_RETURN = re.compile(r"\b(?:no|without(?: a)?) return\b", re.IGNORECASE)
-_KINDS = tuple(
-    (kind, re.compile(pattern))
-    for kind, pattern in (
-        ("birth", r"\b(?:birth|born|birthday)\b"),
-        ("back", r"\b(?:return|back|inbound)\b.*\b(?:date|day)\b"),
-        ("out", r"\b(?:depart\w*|outward|outbound|leaving|travel)\b.*\b(?:date|day)\b"),
-        ("expiry", r"\b(?:expir\w*|valid)\b"),
-        ("security", r"\b(?:cvc|cvv|security)\b"),
-        ("card", r"\bcard\b.*\bnumber\b|^card$"),
-        ("origin", r"^(?:from|origin|leaving from|where from)\b"),
-        ("destination", r"^(?:to|destination|going to|where to)\b"),
-        ("first", r"\b(?:first|given) name\b"),
-        ("last", r"\b(?:last|family) name\b|\bsurname\b"),
-        ("title", r"^title$|\bsalutation\b"),
-        ("mail", r"\be-?mail\b"),
-        ("code", r"\b(?:reference|booking (?:code|number)|confirmation (?:code|number)|locator)\b"),
-        ("price", r"\b(?:price|cost|budget|amount)\b"),
-        ("day", r"^(?:date|day)$"),
+_Value = Callable[["Facts"], str | None]
+_KINDS: tuple[tuple[re.Pattern[str], _Value], ...] = tuple(
+    (re.compile(label), value)
+    for label, value in (
+        (r"\b(?:birth|born|birthday)\b", lambda facts: facts.birth),
+        (r"\b(?:return|back|inbound)\b.*\b(?:date|day)\b", lambda facts: facts.day("back")),
+        (
+            r"\b(?:depart\w*|outward|outbound|leaving|travel)\b.*\b(?:date|day)\b",
+            lambda facts: facts.day("out"),
+        ),
+        (r"\b(?:expir\w*|valid)\b", lambda facts: facts.first(_EXPIRY)),
+        (r"\b(?:cvc|cvv|security)\b", lambda facts: facts.first(_SECURITY)),
+        (r"\bcard\b.*\bnumber\b|^card$", lambda facts: facts.card),
+        (r"^(?:from|origin|leaving from|where from)\b", lambda facts: facts.place(0)),
+        (r"^(?:to|destination|going to|where to)\b", lambda facts: facts.place(1)),
+        (r"\b(?:first|given) name\b", lambda facts: facts.of_person(2)),
+        (r"\b(?:last|family) name\b|\bsurname\b", lambda facts: facts.of_person(3)),
+        (r"^title$|\bsalutation\b", lambda facts: facts.of_person(1)),
+        (r"\be-?mail\b", lambda facts: facts.first(_MAIL)),
+        (_CODE_LABEL, lambda facts: facts.code),
+        (r"\b(?:price|cost|budget|amount)\b", lambda facts: facts.price),
+        (r"^(?:date|day)$", lambda facts: facts.days[0][0] if facts.days else None),
     )
 )
-"""What a label is for, by its words in lower case."""
+"""What goes under a label, by its words in lower case."""
 
 
 class Facts:
@@ -81,39 +86,38 @@ class Facts:
     def __init__(self, text: str) -> None:
         self.text = _BEFORE_DAY.sub("", DATE.sub(lambda match: str(read_date(match[0]) or match[0]), text))
         days = list(_ISO.finditer(self.text))
-        ends = [0, *(one.end() for one in days)]
+        ends = [0, *(match.end() for match in days)]
         births = [
-            one for one, end in zip(days, ends, strict=False) if _BORN.search(self.text, end, one.start())
+            match
+            for match, end in zip(days, ends, strict=False)
+            if _BORN.search(self.text, end, match.start())
         ]
-        self.days = self._ways([one for one in days if one not in births])
+        self.birth = births[0][0] if births else None
+        self.days = self._ways([match for match in days if match not in births])
         """Dates as year, month and day, each with the way it is for."""
         self.times = self._ways(list(_TIME.finditer(self.text)))
         self.code = _first(_CODE, re.sub(r'"[^"]*"', " ", self.text))
-        self.card = _first(_CARD, self.text)
-        self.price = _first(_MONEY, self.text)
+        self.card = self.first(_CARD)
+        self.price = self.first(_MONEY)
         route = _ROUTE.search(self.text)
         self.route = (route[1].strip(), route[2].strip()) if route else None
         self.person = _PERSON.search(self.text)
-        self.changes = {norm(one[1]): one[2].strip() for one in _CHANGE.finditer(self.text)}
-        self.pairs = {norm(one[1]): one[2].strip() for one in _PAIR.finditer(self.text) if one[2].strip()}
-        person, (origin, destination) = self.person, self.route or ("", "")
-        self._values: dict[str, str | None] = {
-            "birth": births[0][0] if births else None,
-            "back": self._day("back"),
-            "out": self._day("out"),
-            "day": self.days[0][0] if self.days else None,
-            "expiry": _first(_EXPIRY, self.text),
-            "security": _first(_SECURITY, self.text),
-            "card": self.card,
-            "origin": _first(_BRACKETED, origin) or origin,
-            "destination": _first(_BRACKETED, destination) or destination,
-            "first": person[2] if person else None,
-            "last": person[3].strip() if person else None,
-            "title": person[1] if person else None,
-            "mail": _first(_MAIL, self.text),
-            "code": self.code,
-            "price": self.price,
-        }
+        self.changes = {norm(match[1]): match[2].strip() for match in _CHANGE.finditer(self.text)}
+        pairs = {norm(match[1]): match[2].strip() for match in _PAIR.finditer(self.text)}
+        self._labelled = self.changes or {label: value for label, value in pairs.items() if value}
+
+    def first(self, pattern: re.Pattern[str]) -> str | None:
+        return _first(pattern, self.text)
+
+    def day(self, way: Way) -> str | None:
+        return next((day for day, its_way in self.days if its_way == way), None)
+
+    def place(self, end: int) -> str | None:
+        """Return where the route begins (0) or ends (1), by its code if it has one."""
+        return (_first(_BRACKETED, self.route[end]) or self.route[end]) if self.route else None
+
+    def of_person(self, group: int) -> str | None:
+        return self.person[group].strip() if self.person else None
 
     @property
     def are_given(self) -> bool:
@@ -122,16 +126,18 @@ class Facts:
 
     def takes(self, label: str) -> bool:
         """Return whether a label is for a fact of some kind, given or not."""
-        return bool(_kind(label))
+        return _kind(label) is not None
 
     def value(self, label: str) -> str | None:
         """Return what goes under a label; where the objective only changes things, nothing but the changes."""
         named = _named(label)
-        for known, value in (self.changes or self.pairs).items():
+        for known, value in self._labelled.items():
             if named and alike(known, named) >= 0.75:
                 return value
+        if self.changes:
+            return self.code if re.search(_CODE_LABEL, named) else None
         kind = _kind(label)
-        return None if self.changes and kind != "code" else self._values.get(kind) or None
+        return (kind(self) or None) if kind is not None else None
 
     def choice(self, label: str, options: Sequence[str]) -> str | None:
         """Return which of some options the objective means under a label, or None if it means none."""
@@ -178,7 +184,7 @@ class Facts:
     @property
     def is_one_way(self) -> bool:
         """Whether only the way there is asked for."""
-        if self._day("back"):
+        if self.day("back"):
             return False
         text = _NO_RETURN.sub("single", self.text)
         return bool(_ONE_WAY.search(text)) or not _ROUND.search(text)
@@ -197,9 +203,6 @@ class Facts:
         )
         return "back" if back > out else "out"
 
-    def _day(self, way: Way) -> str | None:
-        return next((day for day, one in self.days if one == way), None)
-
 
 def search_words(text: str, filler: frozenset[str]) -> str:
     """Return the words of an objective that a search takes, eight at most, without those about money."""
@@ -217,8 +220,8 @@ def _named(label: str) -> str:
     return norm(label.replace("_", " "))
 
 
-def _kind(label: str) -> str:
-    return next((kind for kind, pattern in _KINDS if pattern.search(_named(label))), "")
+def _kind(label: str) -> _Value | None:
+    return next((value for pattern, value in _KINDS if pattern.search(_named(label))), None)
 
 
 def _plain_time(text: str) -> str:

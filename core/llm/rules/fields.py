@@ -8,7 +8,7 @@ from itertools import pairwise
 from core.llm.rules.clicks import click, find, reveal
 from core.llm.rules.moves import Answer, Move, Scene, act, described, first
 from core.llm.rules.objective import Intent
-from core.llm.rules.page import RulesPage, matching
+from core.llm.rules.page import RulesPage
 from core.llm.rules.words import (
     ROLE_WORDS,
     alike,
@@ -22,12 +22,10 @@ from core.llm.rules.words import (
     singular,
     words,
 )
-from core.schema.action import RefTarget
-from core.schema.observation import Element, Option, is_hidden
+from core.schema.observation import Element, is_hidden
 
 # Options and boxes
 
-_WAYS = {"up": -1, "left": -1, "down": 1, "right": 1}
 _BOX_ROLES = frozenset(("checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio"))
 
 
@@ -35,7 +33,7 @@ def select(scene: Scene, intent: Intent) -> Answer:
     """Answer a part that asks to select, choose, check or set something."""
     if (day := read_date(intent.text)) is not None:
         return pick_date(scene, day)
-    if intent.role_word == "spinner":
+    if intent.roles == ("spinbutton",):
         return _set_spinner(scene, intent)
     if not intent.names:
         return click(scene, intent) if intent.roles else "done"
@@ -53,63 +51,36 @@ def _choose(scene: Scene, name: str, intent: Intent) -> Answer:
     """Choose one name: an option of a list, a box, else whatever answers to it."""
     page = scene.page
     for element in page.can("select"):
-        option = _option(element, name)
-        if option is None:
+        labels = [option.label for option in element.options if not option.disabled]
+        label = max(labels, key=lambda label: alike(name, label), default="")
+        if alike(name, label) < 0.8:
             continue
-        if option.selected or _was_selected(scene, element, option):
-            return "done"
-        label = option.label or option.value
-        if move := scene.move(
-            "select", element, f'{described(element, first=True)} offers "{label}".', option=label
+        chosen = [option.label for option in element.options if option.selected and option.label]
+        choice = act("select", element, option=label)
+        if label in chosen or (
+            not chosen and any(one.ok and one.action == choice for one in scene.history.actions)
         ):
+            return "done"
+        why = f'{described(element, first=True)} offers "{label}".'
+        if move := scene.move("select", element, why, option=label):
             return move
     boxes = [one for one in page.can("check") if one.role in _BOX_ROLES]
     box = page.best(name, boxes, least=0.85) or page.best(name, boxes) or _nearest(name, boxes)
     if box is not None:
-        if "checked" in box.states:
-            return "done"
-        return scene.move("check", box, f"{described(box, first=True)} has to be checked.")
-    found = find(scene, intent.replace(names=(name,), place=None))
-    if found is None:
+        why = f"{described(box, first=True)} has to be checked."
+        return "done" if "checked" in box.states else scene.move("check", box, why)
+    element_named = find(scene, intent.replace(names=(name,), place=None))
+    if element_named is None:
         return None
-    if act("click", found) in [one.action for one in scene.history.of_part(scene.part)]:
+    if act("click", element_named) in [one.action for one in scene.history.of_part(scene.part)]:
         return "done"
-    why = f"{described(found, first=True)} has to be chosen."
-    return scene.move("click", found, why, finishes=len(intent.names) == 1)
-
-
-def _option(element: Element, name: str) -> Option | None:
-    offered = [option for option in element.options if not option.disabled]
-    best = max(offered, key=lambda option: alike(name, option.label), default=None)
-    return best if best is not None and alike(name, best.label) >= 0.8 else None
-
-
-def _was_selected(scene: Scene, element: Element, option: Option) -> bool:
-    if any(one.selected and one.label for one in element.options):
-        return False
-    done = (act("select", element, option=text) for text in (option.label, option.value) if text)
-    return any(one.ok and one.action in done for one in scene.history.actions)
+    return scene.click([element_named], "{} has to be chosen.", finishes=len(intent.names) == 1)
 
 
 def _nearest(name: str, boxes: list[Element]) -> Element | None:
     """Return the box whose words share the beginning of the name's, if one does."""
     asked = {word[:5] for word in content_words(name) if len(word) >= 5}
     return next((box for box in boxes if asked & {word[:5] for word in content_words(box.name)}), None)
-
-
-def drag(scene: Scene, intent: Intent) -> Answer:
-    """Answer a part that asks to drag an item of a list to the place of another: the nth, or the next up or down."""
-    items = [one for one in scene.page.can("drag") if one.name and one.role not in ("slider", "button")]
-    spoken = words(intent.text)
-    at = next((index for index, one in enumerate(items) if norm(one.name) in spoken), None)
-    if at is None:
-        return None
-    way = next((step for word, step in _WAYS.items() if word in spoken), 0)
-    goal = scene.page.nth(items, at + 1 + way if intent.place is None else intent.place)
-    if goal is None or goal is items[at]:
-        return None if goal is None else "done"
-    why = f"{described(items[at], first=True)} has to go where {described(goal)} is."
-    return scene.move("drag", items[at], why, finishes=True, to=RefTarget(ref=goal.ref))
 
 
 # Dates
@@ -120,12 +91,12 @@ _FOR_DATES = re.compile(r"date|calendar|depart|day|when|return|arriv", re.IGNORE
 _DAY_ROLES = frozenset("link button cell gridcell generic listitem".split())
 
 
-def pick_date(scene: Scene, day: date, field: str = "") -> Answer:
+def pick_date(scene: Scene, day: date) -> Answer:
     """Answer a part that asks for a date: by typing it, or through the calendar of a field."""
     shown = _shown_month(scene.page)
     if shown is not None:
         return _in_calendar(scene, day, shown)
-    target = _date_field(scene.page, field)
+    target = _date_field(scene.page)
     if target is None:
         return None
     if read_date(target.value) == day:
@@ -137,46 +108,30 @@ def pick_date(scene: Scene, day: date, field: str = "") -> Answer:
 
 def _shown_month(page: RulesPage) -> tuple[int, int] | None:
     """Return year and month of the calendar in the page, or None if there is none."""
-    for index, one in enumerate(page.elements):
-        parts = [] if one.options else norm(one.name).split()
-        month = month_of(parts[0]) if 0 < len(parts) <= 3 else None
-        if month is None:
-            continue
-        names = (*parts[1:][-1:], *(norm(other.name) for other in page.elements[index + 1 : index + 4]))
-        year = next((text for text in names if re.fullmatch(r"\d{4}", text)), None)
-        if year is not None:
-            return int(year), month
-    return None
+    text = " ".join(norm(one.name) for one in page.elements if not one.options)
+    shown = ((int(year), month_of(word)) for word, year in re.findall(r"\b([a-z]{3,9}),? (\d{4})\b", text))
+    return next(((year, month) for year, month in shown if month is not None), None)
 
 
-def _date_field(page: RulesPage, wanted: str) -> Element | None:
-    roles = ("textbox", "combobox")
-    usable = [one for one in page.elements if page.may("click", one) or page.may("type", one)]
-    fields = [one for one in usable if one.role in roles]
-    dated = [one for one in fields if any(_FOR_DATES.search(label) for label in page.labels(one))]
-    named = [
-        one for one in dated if wanted and any(norm(wanted) in norm(label) for label in page.labels(one))
-    ]
-    readonly = [one for one in fields if "readonly" in one.states]
-    return next(iter(named or dated or readonly or fields), None)
+def _date_field(page: RulesPage) -> Element | None:
+    usable = {one.ref: one for action in ("click", "type") for one in page.can(action)}
+    fields = [one for one in page.elements if one.ref in usable and one.role in ("textbox", "combobox")]
+    dated = (one for one in fields if any(_FOR_DATES.search(label) for label in page.labels(one)))
+    readonly = (one for one in fields if "readonly" in one.states)
+    return next(dated, None) or next(readonly, None) or next(iter(fields), None)
 
 
 def _in_calendar(scene: Scene, day: date, shown: tuple[int, int]) -> Answer:
-    clickable = scene.page.can("click")
+    clickable = [one for one in scene.page.can("click") if one.role in _DAY_ROLES]
     if shown == (day.year, day.month):
-        for one in clickable:
-            if norm(one.name) == str(day.day) and one.role in _DAY_ROLES:
-                return Move(
-                    act("click", one), f"{day:%d %B %Y} is in the month that is shown.", finishes=True
-                )
-        return None
-    is_later = (day.year, day.month) > shown
-    pattern, way = (_NEXT, "later") if is_later else (_PREVIOUS, "earlier")
-    for one in clickable:
-        if pattern.match(one.name.strip()) and one.role in ("link", "button", "generic"):
-            month = f"{calendar.month_name[shown[1]]} {shown[0]}"
-            return Move(act("click", one), f"{month} is shown; {day:%B %Y} lies {way}.")
-    return None
+        days = [one for one in clickable if norm(one.name) == str(day.day)]
+        why = f"{day:%d %B %Y} is in the month that is shown."
+        return Move(act("click", days[0]), why, finishes=True) if days else None
+    pattern, way = (_NEXT, "later") if (day.year, day.month) > shown else (_PREVIOUS, "earlier")
+    turning = next((one for one in clickable if pattern.match(one.name.strip())), None)
+    month = f"{calendar.month_name[shown[1]]} {shown[0]}"
+    why = f"{month} is shown; {day:%B %Y} lies {way}."
+    return Move(act("click", turning), why) if turning is not None else None
 
 
 def _set_spinner(scene: Scene, intent: Intent) -> Answer:
@@ -198,9 +153,7 @@ def _set_spinner(scene: Scene, intent: Intent) -> Answer:
 
 # Texts into fields
 
-_FILLER = frozenset(
-    "the a an your into in both all each text of input form following field fields this number".split()
-)
+_FILLER = frozenset("the a an your into in both all each of this following text input form number".split())
 _PARTIAL = re.compile(r'starts? with "([^"]*)"(?: and ends? with "([^"]*)")?')
 
 
@@ -214,7 +167,7 @@ def fill(scene: Scene, intent: Intent) -> Answer:
     day = read_date(value)
     targets = _fields_for(scene, intent)
     if not targets:
-        return pick_date(scene, day, intent.field) if day else reveal(scene, intent.field or value)
+        return pick_date(scene, day) if day else reveal(scene, intent.field or value)
     typing = first(
         scene.move("type", one, f'"{short(text)}" goes into {described(one)}.', text=text)
         for one in targets
@@ -240,13 +193,12 @@ def _in_form(element: Element, value: str, day: date | None) -> str:
 
 def _holds(scene: Scene, element: Element, value: str) -> bool:
     """Return whether a field holds a value; what was typed is trusted where the field shows it in another form."""
-    if element.value == value:
-        return True
     if is_hidden(element.value):
         return len(element.value) == len(value) and scene.history.touched(element.ref, "type") > 0
-    if not element.value and element.role != "generic":
-        return False
-    return any(one.ok and one.action == act("type", element, text=value) for one in scene.history.actions)
+    typing = act("type", element, text=value)
+    is_shown = element.value != "" or element.role == "generic"
+    was_typed = any(one.ok and one.action == typing for one in scene.history.actions)
+    return element.value == value or (is_shown and was_typed)
 
 
 def _fields_for(scene: Scene, intent: Intent) -> list[Element]:
@@ -264,16 +216,15 @@ def _fields_for(scene: Scene, intent: Intent) -> list[Element]:
         if word not in _FILLER
         and singular(word) not in ROLE_WORDS
         and ordinal(word) is None
-        and any(char.isalnum() for char in word)
+        and word.isalnum()
     )
-    if spoken and fields:
-        scores = [max((alike(spoken, label) for label in page.labels(one)), default=0.0) for one in fields]
-        if max(scores) >= 0.5:
-            return [fields[scores.index(max(scores))]]
-    is_open = [not one.value or scene.history.touched(one.ref, "type") > 0 for one in fields]
-    return [one for one, is_free in zip(fields, is_open, strict=True) if is_free or len(fields) == 1][
-        :1
-    ] or fields[:1]
+    named = {
+        one.ref: max((alike(spoken, label) for label in page.labels(one)), default=0.0) for one in fields
+    }
+    if spoken and max(named.values(), default=0.0) >= 0.5:
+        return [max(fields, key=lambda one: named[one.ref])]
+    free = (one for one in fields if not one.value or scene.history.touched(one.ref, "type"))
+    return [next(free, fields[0])] if fields else []
 
 
 # What a field suggests while it is typed into
@@ -291,9 +242,8 @@ def _suggestion(scene: Scene, value: str) -> Move | None:
         return None
     wanted = norm(value)
     fitting = [one for one in _suggestions(scene) if wanted in norm(one.name) or norm(one.name) in wanted]
-    return first(
-        scene.move("click", one, f"{described(one, first=True)} is the suggestion that fits.")
-        for one in sorted(fitting, key=lambda one: -alike(value, one.name))
+    return scene.click(
+        sorted(fitting, key=lambda one: -alike(value, one.name)), "{} is the suggestion that fits."
     )
 
 
@@ -303,17 +253,12 @@ def _fill_by_suggestion(scene: Scene, intent: Intent, begin: str, end: str) -> A
     if not fields:
         return reveal(scene, intent.field or begin)
     field = fields[0]
-
-    def fits(text: str) -> bool:
-        plain = text.strip().casefold()
-        return plain.startswith(begin.casefold()) and plain.endswith(end.casefold())
-
-    picking = first(
-        scene.move("click", one, f"{described(one, first=True)} begins and ends as asked.", finishes=True)
+    fitting = [
+        one
         for one in _suggestions(scene)
-        if fits(one.name)
-    )
-    if picking is not None:
+        if norm(one.name).startswith(norm(begin)) and norm(one.name).endswith(norm(end))
+    ]
+    if picking := scene.click(fitting, "{} begins and ends as asked.", finishes=True):
         return picking
     if field.value != begin or not scene.history.touched(field.ref, "type"):
         return scene.move("type", field, f'Typing "{begin}" brings up what begins so.', text=begin)
@@ -336,17 +281,11 @@ def _copied(scene: Scene) -> str | None:
     """Return the word or text of the page that the objective says to take from it."""
     match = re.search(r"\b(\w+)\s+word\b", scene.objective.text)
     place = ordinal(match[1]) if match else None
-    if place is not None:
-        roles = ("paragraph", "text", "textbox")
-        texts = [one.value or one.name for one in scene.page.elements if one.role in roles]
-        found = max(texts, key=len, default="").split()
-        at = place - 1 if place > 0 else len(found) - 1
-        return found[at].strip(".,;:!?\"'()") if 0 <= at < len(found) else None
-    boxes = [one for one in scene.page.fields() if one.value and not scene.history.touched(one.ref, "type")]
-    return boxes[0].value if boxes else None
-
-
-def counted(scene: Scene) -> int | None:
-    """Return how many of the drawn things that the objective describes the page shows."""
-    found = matching(scene.page, scene.objective.text)
-    return None if found is None else len(found)
+    if place is None:
+        boxes = (one for one in scene.page.fields() if not scene.history.touched(one.ref, "type"))
+        return next((one.value for one in boxes if one.value), None)
+    roles = ("paragraph", "text", "textbox")
+    texts = [one.value or one.name for one in scene.page.elements if one.role in roles]
+    said = max(texts, key=len, default="").split()
+    at = place - 1 if place > 0 else len(said) - 1
+    return said[at].strip(".,;:!?\"'()") if 0 <= at < len(said) else None

@@ -8,13 +8,14 @@ import json
 import re
 import time
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from core.llm.costs import estimate_usage
 from core.llm.replies import as_json, as_lines, as_tool_call
 from core.llm.rules.corrections import lesson
 from core.llm.rules.decisions import proposed
 from core.llm.rules.policies import role_in
-from core.llm.rules.reflection import aligned, other_actions, subtask_over, subtasks, task_done
+from core.llm.rules.reflection import effect_of, other_actions, subtask_over, subtasks, task_done
 from core.llm.rules.summaries import answer, chosen, parser_program, shortened
 from core.schema.action import Action
 from core.schema.messages import LLMReply, LLMRequest, PromptView, Purpose, Retry
@@ -100,47 +101,39 @@ def _actions(request: LLMRequest, why: str, actions: Sequence[Action]) -> LLMRep
 def _asks_for_json(request: LLMRequest) -> bool:
     """Return whether the last message that shows a form shows JSON."""
     for message in reversed(request.messages):
-        if message.role == "assistant":
-            continue
-        lines = max((match.start() for match in _LINES_FORM.finditer(message.text)), default=-1)
-        found = max((match.start() for match in _JSON_FORM.finditer(message.text)), default=-1)
-        if found != lines:
-            return found > lines
+        if message.role != "assistant":
+            lines, shown = (
+                max((match.start() for match in form.finditer(message.text)), default=-1)
+                for form in (_LINES_FORM, _JSON_FORM)
+            )
+            if shown != lines:
+                return shown > lines
     return False
 
 
-def _judgement(view: PromptView) -> str:
-    sentence, serves = aligned(view)
-    values = {
-        "effect": sentence,
-        "aligned": serves,
+def _answers(view: PromptView) -> dict[str, Any]:
+    """Return the judgement of a step, by the names of its parts."""
+    effect = effect_of(view)
+    return {
+        "effect": effect.sentence,
+        "aligned": effect.serves,
         "subtask": subtask_over(view)[0],
         "task_done": task_done(view)[0],
     }
-    return json.dumps(values, ensure_ascii=False)
 
 
-def _aligned(view: PromptView) -> str:
-    sentence, serves = aligned(view)
-    return f"{sentence}\n{'YES' if serves else 'NO'}"
-
-
-def _subtask(view: PromptView) -> str:
-    over, why = subtask_over(view)
-    return f"{over.upper()}\n{why}"
-
-
-def _task(view: PromptView) -> str:
-    is_done, why = task_done(view)
-    return f"{'YES' if is_done else 'NO'}\n{why}"
+def _verdict(word: str | bool, why: str, *, first: bool = True) -> str:
+    """Return a word and a sentence on two lines; yes and no for a truth."""
+    word = {True: "YES", False: "NO"}[word] if isinstance(word, bool) else word.upper()
+    return f"{word}\n{why}" if first else f"{why}\n{word}"
 
 
 _SAYS: dict[Purpose, Callable[[PromptView], str]] = {
     "plan": lambda view: "\n".join(f"{place}. {one}" for place, one in enumerate(subtasks(view), start=1)),
-    "aligned": _aligned,
-    "subtask": _subtask,
-    "task": _task,
-    "judgement": _judgement,
+    "aligned": lambda view: _verdict(effect_of(view).serves, effect_of(view).sentence, first=False),
+    "subtask": lambda view: _verdict(*subtask_over(view)),
+    "task": lambda view: _verdict(*task_done(view)),
+    "judgement": lambda view: json.dumps(_answers(view), ensure_ascii=False),
     "review": lesson,
     "summarise": lambda view: shortened(view, refs=False),
     "abstract": lambda view: shortened(view, refs=True),

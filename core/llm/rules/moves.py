@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from core.llm.rules.objective import Objective, understand
+from core.llm.rules.objective import Objective
 from core.llm.rules.page import RulesPage
-from core.schema.action import ACTION, ACTIONS, Action, Backtrack, NewTrial, RefTarget
+from core.schema.action import ACTION, ACTIONS, Action, Backtrack, Named, NewTrial, RefTarget
 from core.schema.action_space import Permissible
 from core.schema.action_text import parse_action
 from core.schema.errors import ActionSyntaxError
@@ -67,6 +67,12 @@ def target_of(action: Action) -> Ref | None:
     return next((one.ref for one in action.targets if isinstance(one, RefTarget)), None)
 
 
+def part_of(thought: str) -> int:
+    """Return the part of the objective that a thought names, or 0."""
+    match = PART.match(thought)
+    return int(match["number"]) if match else 0
+
+
 def went_well(turn: Turn) -> bool:
     result = turn.result.casefold().strip()
     return not result or result.startswith(("done", "ok", "came back"))
@@ -82,8 +88,7 @@ class Done(NamedTuple):
     @property
     def part(self) -> int:
         """The part of the objective that it served, or 0."""
-        match = PART.match(self.turn.thought)
-        return int(match["number"]) if match else 0
+        return part_of(self.turn.thought)
 
 
 class MoveHistory:
@@ -92,6 +97,8 @@ class MoveHistory:
     def __init__(self, turns: tuple[Turn, ...]) -> None:
         self.turns = turns
         self.actions: list[Done] = []
+        self.named: list[tuple[Named, bool]] = []
+        """Actions with names of their own, each with whether it was carried out."""
         for turn in turns:
             action = action_of(turn.action)
             if isinstance(action, Backtrack | NewTrial):
@@ -101,6 +108,8 @@ class MoveHistory:
                     self.actions = [
                         one._replace(ok=one.ok and one.turn.number < step) for one in self.actions
                     ]
+            elif isinstance(action, Named):
+                self.named.append((action, went_well(turn)))
             elif action is not None and action.name in ACTIONS:
                 self.actions.append(Done(turn, action, went_well(turn)))
 
@@ -138,9 +147,13 @@ class MoveHistory:
             for one in self.actions
         )
 
-    def tried(self, ref: Ref) -> bool:
-        """Return whether an element was acted on at all."""
-        return any(target_of(one.action) == ref for one in self.actions)
+    def clicked(self) -> set[str]:
+        """Return what was clicked with success, in words."""
+        return {one.turn.target for one in self.actions if one.ok and one.action.name == "click"}
+
+
+def stopped(why: str, *, finishes: bool = False) -> Move:
+    return Move(act("stop"), why, finishes)
 
 
 @dataclass(frozen=True)
@@ -155,7 +168,7 @@ class Scene:
 
     @staticmethod
     def of(view: PromptView, permissible: Permissible) -> "Scene":
-        return Scene(understand(view.objective), RulesPage(view, permissible), MoveHistory(view.history))
+        return Scene(Objective(view.objective), RulesPage(view, permissible), MoveHistory(view.history))
 
     def move(
         self, kind: str, element: Element | Ref | None, why: str, *, finishes: bool = False, **arguments: Any
@@ -166,3 +179,15 @@ class Scene:
             return None
         most = {"press": 40, "scroll": 40, "click": 14}.get(kind, 3)
         return Move(action, why, finishes) if self.history.times(action) < most else None
+
+    def click(self, elements: Iterable[Element], why: str, *, finishes: bool = False) -> Move | None:
+        """Return the first click of some that can be made; ``{}`` in the sentence stands for the element."""
+        return first(
+            self.move(
+                "click",
+                one,
+                why.replace("{}", described(one, first=why.startswith("{}")), 1),
+                finishes=finishes,
+            )
+            for one in elements
+        )

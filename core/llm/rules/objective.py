@@ -1,19 +1,41 @@
-"""Reading an objective: the ordered list of things it asks for, by its verbs, quotes and connecting words."""
+"""An objective, read once: its parts in their order, by verbs, quotes and connecting words, and what it gives."""
 
 import re
-from typing import Any, Literal
+from functools import cached_property
+from typing import Literal
 
-from core.llm.rules.words import ROLE_WORDS, ordinal, place_in, read_date, role_of, singular, stem
+from core.llm.rules.facts import Facts
+from core.llm.rules.words import (
+    ROLE_WORDS,
+    content_words,
+    ordinal,
+    place_in,
+    read_date,
+    related,
+    roles_in,
+    root,
+    roots,
+    singular,
+    stem,
+    stems,
+    verbs_in,
+)
 from core.schema.record import Record
 
-Kind = Literal["click", "fill", "select", "expand", "drag"]
+Kind = Literal["click", "fill", "select", "expand"]
+_GOAL = re.compile(
+    r"\b(?:i|we)(?:\s+\w+)?\s+(?:want|need)\b|\b(?:i|we)(?:'d| would)\s+like\b|\blooking\s+for\b|\bfind\s+me\b",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(
+    r"^\s*(?:how|what|which|who|when|where|is|are|does|do|tell|list|give me)\b|\?\s*$", re.IGNORECASE
+)
 
 
 class Intent(Record):
     """One thing the objective asks for."""
 
     kind: Kind
-    verb: str = ""
     text: str = ""
     """The clause, quotes put back."""
     names: tuple[str, ...] = ()
@@ -25,7 +47,6 @@ class Intent(Record):
     field: str = ""
     """The field to type into, in the objective's words."""
     roles: tuple[str, ...] = ()
-    role_word: str = ""
     place: int | None = None
     """Which one of several, from 1; -1 the last."""
     every: bool = False
@@ -36,17 +57,57 @@ class Intent(Record):
     """Whether the field will probably offer entries to choose from, which may come late."""
 
 
-class Objective(Record):
-    """An objective and what was read in it."""
+class Objective:
+    """An objective and what can be read in it."""
 
-    text: str
-    intents: tuple[Intent, ...] = ()
+    def __init__(self, text: str) -> None:
+        self.text = text
 
+    @cached_property
+    def intents(self) -> tuple[Intent, ...]:
+        """The parts, in the order they are to be carried out."""
+        return tuple(_labelled_details(self.text) or _message_request(self.text) or _clauses(self.text))
 
-def understand(text: str) -> Objective:
-    """Return the parts of an objective, in the order they are to be carried out."""
-    intents = _labelled_details(text) or _message_request(text) or _clauses(text)
-    return Objective(text=text, intents=tuple(intents))
+    @cached_property
+    def facts(self) -> Facts:
+        return Facts(self.text)
+
+    @cached_property
+    def verbs(self) -> set[str]:
+        """The verbs that change something, as roots."""
+        return verbs_in(self.text)
+
+    @cached_property
+    def roots(self) -> set[str]:
+        return roots(self.text)
+
+    @cached_property
+    def stems(self) -> set[str]:
+        return stems(self.text)
+
+    def share_of(self, text: str) -> float:
+        """Return the share of a text's words that the objective says, in these words or related ones."""
+        said = [root(word) for word in content_words(text)]
+        return len(related(said, self.roots)) / max(len(said), 1)
+
+    def nearness(self, name: str) -> float:
+        """Return how near the name of a control or an action is to what is asked, verbs before other words."""
+        return self.share_of(name) + len(related(map(root, content_words(name)), self.verbs))
+
+    @property
+    def is_purchase(self) -> bool:
+        """Whether it describes a thing to be bought."""
+        return _GOAL.search(self.text) is not None
+
+    @property
+    def is_question(self) -> bool:
+        """Whether it asks for an answer."""
+        return _ASKS.search(self.text) is not None
+
+    @property
+    def is_for_forms(self) -> bool:
+        """Whether it gives what only a form or an action with arguments can take, and names no fields for it."""
+        return self.facts.are_given and not self.is_purchase and len(_DETAIL.findall(self.text)) < 2
 
 
 # Details with labels
@@ -54,29 +115,19 @@ def understand(text: str) -> Objective:
 _DETAIL = re.compile(r"\b(from|to):\s*(.+?)(?=\s+(?:to:|from:|on\s+\d)|$)", re.IGNORECASE)
 
 
-def has_labelled_details(text: str) -> bool:
-    """Return whether an objective gives fields as ``from: X to: Y on 12/23/2016``."""
-    return len(_DETAIL.findall(text)) > 1
-
-
 def _labelled_details(text: str) -> list[Intent]:
-    if not has_labelled_details(text):
+    """Return the parts of an objective that gives fields as ``from: X to: Y on 12/23/2016``."""
+    details = _DETAIL.findall(text)
+    if len(details) < 2:
         return []
     intents = [
-        Intent(
-            kind="fill",
-            verb="enter",
-            field=name.casefold(),
-            value=value.strip(" .,;"),
-            text=text,
-            suggests=True,
-        )
-        for name, value in _DETAIL.findall(text)
+        Intent(kind="fill", field=name.casefold(), value=value.strip(" .,;"), text=text, suggests=True)
+        for name, value in details
     ]
     if (day := read_date(text)) is not None:
-        intents.append(Intent(kind="select", verb="select", names=(f"{day}",), text=f"Select {day}"))
-    search = Intent(kind="click", verb="search", names=("search",), text="click search")
-    return [*intents, search, Intent(kind="click", verb="book", names=("book",), text=text)]
+        intents.append(Intent(kind="select", names=(f"{day}",), text=f"Select {day}"))
+    search = Intent(kind="click", names=("search",), text="click search")
+    return [*intents, search, Intent(kind="click", names=("book",), text=text)]
 
 
 # Clauses
@@ -86,12 +137,12 @@ _VERBS_BY_KIND: dict[Kind, str] = {
     "fill": "enter type write fill input paste put",
     "select": "select choose pick check set mark tick",
     "expand": "expand unfold switch navigate",
-    "drag": "drag move",
 }
 _VERBS = {verb: kind for kind, verbs in _VERBS_BY_KIND.items() for verb in verbs.split()}
 _LOOKING = ("find", "look", "locate", "search", "use", "open", "go", "copy")
 _NAMED_BY_VERB = frozenset("submit close delete star like share buy book order".split())
 """Verbs that name the control which does it."""
+_TAKES_PREPOSITION = frozenset("enter type search look switch navigate fill".split())
 _QUOTED = re.compile(r'"((?:[^"]|"(?=\w))*?)"(?!\w)|“([^”]*)”')
 _VERB_WORDS = "|".join(sorted((*_VERBS, *_LOOKING), key=len, reverse=True))
 _BOUNDARY = re.compile(
@@ -109,6 +160,8 @@ _SOUGHT = re.compile(
     r"(?:for\s+)?(?:the\s+)?(?:(?:e-?mail|message|post|contact|user|entry)s?\s+)?"
     r"(?:(?:by|from|of|to|named|called)\s+)?(⟦\d+⟧|@?[A-Z][\w-]*)"
 )
+_TYPED_BY = re.compile(r"(.*?)\s+to\s+(?:enter|type|search\s+for|find|write)\s+(⟦\d+⟧)")
+"""How a clause such as ``use the textbox to enter "X"`` goes on."""
 
 
 class _Quotes:
@@ -126,9 +179,8 @@ class _Quotes:
         """Return the quoted texts that stand in a part of the objective."""
         return tuple(self._texts[int(number)] for number in re.findall(r"⟦(\d+)⟧", text))
 
-    def restore(self, text: str, *, marks: bool = True) -> str:
-        """Put the quoted texts back, with their quotation marks or without."""
-        form = '"{}"' if marks else "{}"
+    def restore(self, text: str, form: str = "{}") -> str:
+        """Put the quoted texts back, each as the form has it."""
         return re.sub(r"⟦(\d+)⟧", lambda match: form.format(self._texts[int(match[1])]), text)
 
 
@@ -137,52 +189,39 @@ def _clauses(text: str) -> list[Intent]:
     subject = ""
     intents: list[Intent] = []
     for clause in _BOUNDARY.split(quotes.bare):
-        found, about = _read_clause(_WHEN_DONE.sub("", clause or "").strip(" .,;"), quotes)
-        subject = about or subject
-        intents.extend(one.replace(subject=one.subject or subject) for one in found)
+        clause = re.sub(
+            r"^(?:please|now|you should|and|then)\s+", "", (clause or "").strip(" .,;"), flags=re.I
+        )
+        clause = _WHEN_DONE.sub("", clause).strip(" .,;")
+        if match := _ABOUT.match(clause):
+            subject, clause = quotes.restore(match[1]), match[2] or ""
+        match = re.match(r"(\w+)(?:\s+(?:on|in|into|onto))?\b\s*(.*)", clause)
+        if match is None:
+            continue
+        verb = match[1].casefold()
+        rest = clause[len(verb) :].strip() if verb in _TAKES_PREPOSITION else match[2]
+        if verb in _LOOKING and (sought := _SOUGHT.match(rest)) and not _TYPED_BY.match(rest):
+            subject = quotes.restore(sought[1])
+        intents.extend(part.replace(subject=subject) for part in _read_clause(clause, verb, rest, quotes))
     return intents
 
 
-def _read_clause(clause: str, quotes: _Quotes) -> tuple[list[Intent], str]:
-    """Return the clause's intents, and whom or what it names to look for."""
-    about = ""
-    clause = re.sub(r"^(?:please|now|you should|and|then)\s+", "", clause, flags=re.IGNORECASE)
-    if match := _ABOUT.match(clause):
-        about, clause = quotes.restore(match[1], marks=False), match[2] or ""
-    match = re.match(r"(\w+)(?:\s+(?:on|in|into|onto))?\b\s*(.*)", clause)
-    if match is None:
-        return [], about
-    verb, rest = match[1].casefold(), match[2]
-    if verb in ("enter", "type", "search", "look", "switch", "navigate", "fill"):
-        rest = clause[len(verb) :].strip()
-    text = quotes.restore(clause)
-    if verb not in _LOOKING:
-        kind = _VERBS.get(verb)
-        if kind == "fill":
-            return _read_fill(clause, verb, rest, quotes), about
-        return [_target(kind, verb, text, rest, quotes)] if kind else [], about
-    if match := re.match(r"(.*?)\s+to\s+(?:enter|type|search\s+for|find|write)\s+(⟦\d+⟧)", rest):
-        value = quotes.restore(match[2], marks=False)
-        return [Intent(kind="fill", verb="enter", text=text, field=match[1], value=value)], about
-    sought = _SOUGHT.match(rest)
-    return [], quotes.restore(sought[1], marks=False) if sought else about
-
-
-def _target(kind: Kind, verb: str, text: str, rest: str, quotes: _Quotes) -> Intent:
+def _read_clause(clause: str, verb: str, rest: str, quotes: _Quotes) -> list[Intent]:
+    text = quotes.restore(clause, '"{}"')
+    kind = _VERBS.get(verb)
+    if kind == "fill":
+        return _read_fill(text, verb, rest, quotes)
+    if verb in _LOOKING and (match := _TYPED_BY.match(rest)):
+        return [Intent(kind="fill", text=text, field=match[1], value=quotes.restore(match[2]))]
+    if kind is None or verb in _LOOKING:
+        return []
     spoken = re.sub(r"⟦\d+⟧", " ", rest)
-    roles, role_word = role_of(spoken)
     quoted = quotes.within(rest)
     names = quoted or (_listed(rest) if kind == "select" else _plain_names(verb, rest))
-    return Intent(
-        kind=kind,
-        verb=verb,
-        text=text,
-        names=names,
-        quoted=bool(quoted),
-        roles=roles,
-        role_word=role_word,
-        place=place_in(spoken),
-    )
+    roles = roles_in(spoken)
+    return [
+        Intent(kind=kind, text=text, names=names, quoted=bool(quoted), roles=roles, place=place_in(spoken))
+    ]
 
 
 _TRAIL = re.compile(
@@ -232,71 +271,54 @@ _PARTIAL = re.compile(r"starts? with|ends? with")
 _FROM_PAGE = re.compile(r"^(?:that|it|them|your)\b|\bthe (?:text|word|value|phrase)s?\b")
 
 
-def _read_fill(clause: str, verb: str, rest: str, quotes: _Quotes) -> list[Intent]:
+def _read_fill(text: str, verb: str, rest: str, quotes: _Quotes) -> list[Intent]:
     """Return a part for each field that a clause such as ``enter X into Y`` names, in the clause's order."""
-    text = quotes.restore(clause)
     pairs = _NAMED_VALUE.findall(rest)
     field = ""
     if match := _INTO.search(rest):
-        field, rest = quotes.restore(match["field"], marks=False), rest[: match.start()]
+        field, rest = quotes.restore(match["field"]), rest[: match.start()]
     every = bool(re.search(r"\b(?:both|all|each)\b", field))
-
-    def part(**more: Any) -> Intent:
-        values = {"field": field, "place": place_in(field), "every": every, **more}
-        return Intent(kind="fill", verb=verb, text=text, **values)
-
-    is_partial = _PARTIAL.search(text) is not None
+    part = Intent(kind="fill", text=text, field=field, place=place_in(field), every=every)
+    spoken = quotes.restore(rest, '"{}"').strip()
+    if verb == "paste" or _PARTIAL.search(text):
+        return [part.replace(copies=True)]
     named = [
-        (re.sub(r"^(?:and|the)\s+", "", name.strip()), quotes.restore(value, marks=False))
+        (re.sub(r"^(?:and|the)\s+", "", name.strip()), quotes.restore(value))
         for name, value in pairs
         if stem(name.split()[-1].casefold()) not in ("number", "text", "word", "item")
     ]
-    if named and not is_partial:
+    if named:
         # Names before values are the fields' own; "both fields" is where they are said to be.
-        return [part(field=field if every else name, value=value) for name, value in named]
-    values = quotes.within(rest)
-    if values and not is_partial:
-        return [part(value=values[0])]
-    spoken = quotes.restore(rest).strip()
-    if _FROM_PAGE.search(spoken) or verb == "paste" or is_partial:
-        return [part(copies=True)]
+        return [part.replace(field=field if every else name, value=value) for name, value in named]
+    if values := quotes.within(rest):
+        return [part.replace(value=values[0])]
+    if _FROM_PAGE.search(spoken):
+        return [part.replace(copies=True)]
     value = re.sub(r"^(?:the\s+)?(?:number|text|word|date|time|value)\s+", "", spoken)
-    return [part(value=value)]
+    return [part.replace(value=value)]
 
 
 # Requests about messages
 
-_MESSAGE = re.compile(r"\b(?:e-?mails?|mails?|messages?|inbox|conversation|letter|note)\b", re.IGNORECASE)
-_DEALINGS = tuple(
-    (verb, re.compile(pattern, re.IGNORECASE))
-    for verb, pattern in (
-        ("delete", r"\b(?:delete[ds]?|trash|remove[ds]?|erase[ds]?|discard|get rid|bin|junk|dispose)\b"),
-        ("forward", r"\bforward"),
-        ("reply", r"\b(?:reply|respond|response|answer|write back)\b"),
-        ("star", r"\b(?:star(?:red)?|important|favou?rite|importance|flag)\b"),
-    )
-)
+_MESSAGE = re.compile(r"\b(?:e-?mails?|mails?|messages?|inbox)\b", re.IGNORECASE)
+_DEALING = re.compile(r"\b(delete|forward|reply|star)", re.IGNORECASE)
 _NAME = r"@?[A-Z][\w-]+"
+_SENDER = re.compile(rf"\b(?:from|by)\s+({_NAME})|\bto\s+({_NAME})['’]s\b|^({_NAME})['’]s\b")
+_RECEIVER = re.compile(rf"\bto\s+({_NAME})(?!['’\w])")
 
 
 def _message_request(text: str) -> list[Intent]:
     """Return what a request about a message asks for; empty if it is not about one."""
-    quoted = re.search(r'"(.*)"|“(.*)”', text)
-    bare = text.replace(quoted[0], "") if quoted else text
-    sender = re.search(rf"\b(?:from|by)\s+({_NAME})", bare) or re.search(
-        rf"\b(?:to\s+)?({_NAME})['’]s\b|\bto\s+({_NAME})", bare
-    )
-    verb = next((verb for verb, pattern in _DEALINGS if pattern.search(bare)), "")
-    if not verb or not sender or not _MESSAGE.search(bare):
+    quotes = _Quotes(text)
+    dealing, sender = _DEALING.search(quotes.bare), _SENDER.search(quotes.bare)
+    if dealing is None or sender is None or not _MESSAGE.search(quotes.bare):
         return []
-    subject = next(filter(None, sender.groups()))
-    intents = [Intent(kind="click", verb=verb, names=(verb,), text=text, subject=subject)]
-    value = (quoted[1] or quoted[2]) if quoted else ""
-    if verb == "forward":
-        receiver = re.search(rf"\bto\s+(?!{re.escape(subject)}\b)({_NAME})", bare)
-        value = receiver[1] if receiver else ""
-    if verb in ("reply", "forward") and value:
+    verb, subject = dealing[1].casefold(), next(filter(None, sender.groups()))
+    receivers = [name for name in _RECEIVER.findall(quotes.bare) if name != subject]
+    values = receivers if verb == "forward" else quotes.within(quotes.bare) if verb == "reply" else ()
+    intents = [Intent(kind="click", names=(verb,), text=text, subject=subject)]
+    for value in values[:1]:
         field = "to" if verb == "forward" else "message"
-        intents.append(Intent(kind="fill", verb="enter", field=field, value=value, text=text))
-        intents.append(Intent(kind="click", verb="send", names=("send",), text=text))
+        intents.append(Intent(kind="fill", field=field, value=value, text=text))
+        intents.append(Intent(kind="click", names=("send",), text=text))
     return intents

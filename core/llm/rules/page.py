@@ -2,9 +2,8 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
-from core.llm.rules.words import COLOURS, alike, colour_in, norm, stem, words
+from core.llm.rules.words import alike, norm, stem, words
 from core.schema.action_space import Choice, Parameter, Permissible, PermissibleAction
 from core.schema.messages import PromptView
 from core.schema.observation import CleanObservation, Element, Ref
@@ -19,12 +18,10 @@ _LABEL_ROLES = frozenset(
     "text columnheader rowheader cell paragraph heading term label strong gridcell".split()
 )
 _ENDINGS = frozenset("submit send save done ok search login order finish confirm apply go".split())
+_ONWARD = (">", "»", "›", "→", "≫", ">>", "next", "next page", "more", "show more", "load more")
 _HINT = re.compile(r"[#.]([\w-]+)")
-_COLOUR = re.compile(rf"(?:(?:light|dark) )?({'|'.join(COLOURS)})\b")
 _OFFERS = {
-    "click": ("click", "target"),
-    "double_click": ("click", "target"),
-    "hover": ("click", "target"),
+    **dict.fromkeys(("click", "double_click", "hover"), ("click", "target")),
     "type": ("type", "target text"),
     "select": ("select", "target option"),
     "check": ("check", "target checked"),
@@ -39,13 +36,9 @@ def offered_by(page: CleanObservation) -> Permissible:
     """Return what may be done on a page of no particular kind, as far as the rules do it."""
     actions: list[PermissibleAction] = []
     for name, (use, arguments) in _OFFERS.items():
-        choices = tuple(
-            Choice(value=str(one.ref))
-            for one in page.elements
-            if use in one.uses
-            and "disabled" not in one.states
-            and not (use == "type" and "readonly" in one.states)
-        )
+        shut = {"disabled", "readonly"} if use == "type" else {"disabled"}
+        usable = (one for one in page.elements if use in one.uses and not shut & set(one.states))
+        choices = tuple(Choice(value=str(one.ref)) for one in usable)
         parameters = (
             Parameter(name=argument, choices=choices if argument == "target" else None)
             for argument in arguments.split()
@@ -188,22 +181,10 @@ def hints(element: Element) -> list[str]:
     return [part.replace("-", " ").replace("_", " ") for part in _HINT.findall(element.detail)]
 
 
-def colour_of(element: Element) -> str:
-    """Return the colour an element is shown in, or an empty text."""
-    first = _COLOUR.match(element.detail)
-    return first[1] if first else ""
-
-
 def is_next(element: Element) -> bool:
     """Return whether an element leads on to the next page of a list."""
-    signs = (">", "»", "›", "→", "≫", ">>")
-    return element.name.strip() in signs or norm(element.name.strip("".join(signs) + " ")) in (
-        "next",
-        "next page",
-        "more",
-        "show more",
-        "load more",
-    )
+    name = element.name.strip()
+    return name in _ONWARD or norm(name.strip(">»›→≫ ")) in _ONWARD
 
 
 def is_submit(element: Element) -> bool:
@@ -215,70 +196,3 @@ def ends_form(text: str) -> bool:
     """Return whether a short text is what a button that ends a form says."""
     said = words(text)
     return 0 < len(said) <= 3 and stem(said[0].strip("!")) in _ENDINGS
-
-
-# Drawn things
-
-_DRAWN = re.compile(
-    r"(?:\w+ )?(?:\w+ )?(text|circle|rectangle|triangle|quadrilateral|polygon|ellipse) (\d+)×(\d+) at "
-)
-_SHAPES = ("circle", "rectangle", "triangle", "polygon", "quadrilateral")
-_KINDS: dict[str, tuple[str, ...]] = {
-    "circle": ("circle",),
-    "rectangle": ("rectangle",),
-    "square": ("rectangle",),
-    "triangle": ("triangle", "polygon"),
-    "letter": ("letter",),
-    "digit": ("digit",),
-    "number": ("digit",),
-    "shape": _SHAPES,
-    "item": (*_SHAPES, "letter", "digit"),
-    "figure": (*_SHAPES, "letter", "digit"),
-}
-_ORDINARY = 15
-"""Between small and large, in CSS pixels, where all things have one size."""
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """One drawn thing; its size is in CSS pixels."""
-
-    element: Element
-    kind: str
-    size: int
-
-
-def drawn(page: RulesPage) -> list[Drawn]:
-    """Return the drawn things of the page, in page order."""
-    found: list[Drawn] = []
-    for one in page.elements:
-        if match := _DRAWN.match(one.detail):
-            kind = ("digit" if one.name.isdecimal() else "letter") if match[1] == "text" else match[1]
-            found.append(Drawn(one, kind, max(int(match[2]), int(match[3]))))
-    return found
-
-
-def matching(page: RulesPage, text: str) -> list[Element] | None:
-    """Return the drawn things a text describes by size, colour and kind; None if it describes none."""
-    asked = {stem(word): word for word in words(text)}
-    kinds = next((_KINDS[word] for word in asked if word in _KINDS), None)
-    paint = colour_in(text)
-    things = drawn(page)
-    if not things or kinds is None:
-        return None
-    sizes = [thing.size for thing in things]
-    middle = (min(sizes) + max(sizes)) / 2 if max(sizes) >= 1.5 * min(sizes) else _ORDINARY
-    return [
-        thing.element
-        for thing in things
-        if thing.kind in kinds
-        and not (paint and colour_of(thing.element) != paint)
-        and not ({"small", "little"} & set(asked) and thing.size > middle)
-        and not ({"large", "big"} & set(asked) and thing.size < middle)
-    ]
-
-
-def names_of_kind(page: RulesPage, element: Element) -> set[str]:
-    """Return the words that people have for a drawn thing, such as digit and number; none for what is not drawn."""
-    kind = next((thing.kind for thing in drawn(page) if thing.element is element), None)
-    return {word for word, kinds in _KINDS.items() if kind in kinds and len(kinds) <= 2}

@@ -13,25 +13,15 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from core.llm.rules.facts import Facts, search_words
-from core.llm.rules.moves import Move, act, action_of, went_well
+from core.llm.rules.facts import search_words
+from core.llm.rules.moves import Move, Scene, act, stopped
+from core.llm.rules.objective import Objective
 from core.llm.rules.page import ALERT_ROLES, CHOSEN
-from core.llm.rules.purchases import FILLER, Stage, is_purchase, stage_of
-from core.llm.rules.words import (
-    content_words,
-    does_other,
-    related,
-    root,
-    roots,
-    said_done,
-    short,
-    stems,
-    verbs_in,
-)
+from core.llm.rules.purchases import FILLER, Stage, stage_of
+from core.llm.rules.words import content_words, does_other, related, roots, said_done, short, stems, verbs_in
 from core.schema.action import Named, Stop
-from core.schema.action_space import Choice, Parameter, Permissible, PermissibleAction
-from core.schema.messages import Message, PromptView, Turn
-from core.schema.observation import Element
+from core.schema.action_space import Choice, Parameter, PermissibleAction
+from core.schema.messages import Message, PromptView
 
 _FOR_PRICES = re.compile(r"price|cost|budget|amount|max|limit", re.IGNORECASE)
 _LEAVES = re.compile(r"\b(?:back|previous|leave|return|cancel)\b", re.IGNORECASE)
@@ -41,132 +31,98 @@ _LEAVES_AS_IT_IS = re.compile(
 """How a way out of a page is described."""
 _POLICY = re.compile(r'^You are the policy "([\w-]+)".*$', re.MULTILINE)
 
-Filled = tuple[tuple[str, ...], float, str]
-"""The arguments of an action, what it is worth with them, and why."""
+
+# Actions of a state
 
 
-def taken_actions(view: PromptView) -> list[tuple[Named, bool]]:
-    """Return the earlier actions with names of their own, each with whether it was carried out."""
-    found = ((action_of(turn.action), turn) for turn in view.history)
-    return [(action, went_well(turn)) for action, turn in found if isinstance(action, Named)]
-
-
-def state_move(view: PromptView, permissible: Permissible) -> Move | None:
+def state_move(scene: Scene) -> Move | None:
     """Return the best of the actions that the state offers, or a stop once all is done; None if none fits."""
+    permissible = scene.page.permissible
     own = [action for action in permissible.actions if action.origin == "state"]
-    if not own:
-        return None
-    facts = Facts(view.objective)
-    by_facts = facts.are_given and not is_purchase(view.objective)
-    taken = taken_actions(view)
-    if by_facts and _is_done(view, taken):
-        stop = Move(act("stop"), "The page shows that it is done.", finishes=True)
-        if permissible.problem(stop.action) is None:
-            return stop
+    by_facts = scene.objective.facts.are_given and not scene.objective.is_purchase
+    if own and by_facts and _is_done(scene) and permissible.problem(act("stop")) is None:
+        return stopped("The page shows that it is done.", finishes=True)
     rated: list[tuple[float, int, Move]] = []
     for place, action in enumerate(own):
-        filled = _by_facts(action, view, facts) if by_facts else _by_words(action, view.objective)
-        if filled is None:
+        filled = [_filled(parameter, scene, by_facts) for parameter in action.parameters]
+        named = Named(name=action.name, arguments=tuple(value for value, _ in filled))
+        needs = (
+            value
+            for parameter, (value, _) in zip(action.parameters, filled, strict=True)
+            if parameter.required
+        )
+        if not all(needs) or permissible.problem(named) is not None:
             continue
-        arguments, worth, why = filled
-        named = Named(name=action.name, arguments=arguments)
-        same = sum(one == named for one, _ in taken)
-        like = 0 if by_facts else sum(one.name == action.name for one, _ in taken)
-        if permissible.problem(named) is None:
-            rated.append((worth - 4.0 * same - 0.4 * like, -place, Move(named, why)))
+        given = [value for value, share in filled if share > 0]
+        if by_facts and not _is_asked(action, given, scene.objective):
+            continue
+        same = sum(one == named for one, _ in scene.history.named)
+        like = sum(one.name == action.name for one, _ in scene.history.named)
+        wording = f"{_plain(action.name)} {action.description}"
+        if by_facts:
+            away = 4.0 * same + (2.0 if not given and _LEAVES_AS_IT_IS.search(wording) else 0.0)
+            worth = 1.5 * len(given) + scene.objective.nearness(_plain(action.name)) - away
+        else:
+            away = (0.8 if _LEAVES.search(wording) else 0.0) + 4.0 * same + 0.4 * like
+            worth = 0.5 + sum(share for _, share in filled) - away
+        takes = f"takes what the task says: {', '.join(given)}" if given else "is on offer here"
+        rated.append((worth, -place, Move(named, f"{action.name} {takes}.")))
     best = max(rated, key=lambda one: one[:2], default=None)
     return best[2] if best is not None and (best[0] > 0 or not by_facts) else None
 
 
-def _wording(action: PermissibleAction) -> str:
-    return f"{action.name.replace('_', ' ')} {action.description}"
-
-
-# By facts
-
-
-def _is_done(view: PromptView, taken: list[tuple[Named, bool]]) -> bool:
+def _is_done(scene: Scene) -> bool:
     """Return whether the page says that it is done, or shows what was only to be looked up."""
-    verbs = verbs_in(view.objective)
-    if said_done(view.observation.elements, verbs) is not None:
+    elements = scene.page.elements
+    if said_done(elements, scene.objective.verbs) is not None:
         return True
-    complains = any(one.role in ALERT_ROLES and one.name for one in view.observation.elements)
-    return not verbs and not complains and any(ok and one.arguments for one, ok in taken)
+    complains = any(one.role in ALERT_ROLES and one.name for one in elements)
+    was_found = any(ok and named.arguments for named, ok in scene.history.named)
+    return not scene.objective.verbs and not complains and was_found
 
 
-def _by_facts(action: PermissibleAction, view: PromptView, facts: Facts) -> Filled | None:
-    """Return an action with the facts that it takes; None if one is missing, or it changes something else."""
-    verbs = verbs_in(view.objective)
-    if does_other(action.name.replace("_", " "), verbs):
-        return None
-    arguments: list[str] = []
-    given: list[str] = []
-    for parameter in action.parameters:
-        value = facts.for_parameter(parameter)
-        if value is not None:
-            given.append(value)
-        elif parameter.required:
-            values = [choice.value for choice in parameter.choices or ()]
-            shown = (
-                one.name
-                for one in view.observation.elements
-                if CHOSEN & set(one.states) and one.name in values
-            )
-            value = next(shown, None) or facts.named(values)
-            if value is None:
-                return None
-        arguments.append(value or "")
-    if action.parameters and not given and not any(parameter.required for parameter in action.parameters):
-        return None
-    if facts.changes and action.parameters and not {*facts.changes.values(), facts.code} & set(given):
-        return None
-    words = [root(word) for word in content_words(action.name.replace("_", " "))]
-    nearness = len(related(words, roots(view.objective))) / max(len(words), 1) + len(related(words, verbs))
-    away = 2.0 if not given and _LEAVES_AS_IT_IS.search(_wording(action)) else 0.0
-    takes = f"takes what the task says: {', '.join(given)}" if given else "leads on, by its words"
-    return tuple(arguments), 1.5 * len(given) + nearness - away, f"{action.name} {takes}."
+def _plain(name: str) -> str:
+    return name.replace("_", " ")
 
 
-# By words
+def _is_asked(action: PermissibleAction, given: list[str], objective: Objective) -> bool:
+    """Return whether an action changes nothing but what the objective asks for, and takes some of what it gives."""
+    if does_other(_plain(action.name), objective.verbs):
+        return False
+    changes = {*objective.facts.changes.values(), objective.facts.code}
+    is_needed = given or any(parameter.required for parameter in action.parameters)
+    is_change = not objective.facts.changes or changes & set(given)
+    return not action.parameters or bool(is_needed and is_change)
 
 
-def _by_words(action: PermissibleAction, objective: str) -> Filled | None:
-    """Return an action with the choices that share most words with the objective; None if one is missing."""
-    wanted = stems(objective) - FILLER
-    arguments: list[str] = []
-    worth, matched = 0.5, []
-    for parameter in action.parameters:
-        if parameter.choices is None:
-            value = _text(parameter, objective)
-            share = 0.75 if value and parameter.required else 0.0
-        else:
-            best = max(parameter.choices, key=lambda choice: _share(choice, wanted), default=None)
-            if best is None:
-                return None
-            share = max(_share(best, wanted), 0.0)
-            value = best.value if parameter.required or share else ""
-        if parameter.required and not value:
-            return None
-        arguments.append(value)
-        worth += share * (2.0 if parameter.required else 1.0)
-        if share:
-            matched.append(value)
-    takes = f"takes what the task says: {', '.join(matched)}" if matched else "is on offer here"
-    away = 0.8 if _LEAVES.search(_wording(action)) else 0.0
-    return tuple(arguments), worth - away, f"{action.name} {takes}."
+def _filled(parameter: Parameter, scene: Scene, by_facts: bool) -> tuple[str, float]:
+    """Return what an argument of a state's action gets, and how far the objective says so."""
+    objective, facts = scene.objective, scene.objective.facts
+    if by_facts:
+        if (value := facts.for_parameter(parameter)) is not None:
+            return value, 1.0
+        # A choice that the objective leaves open stays as the page has it.
+        values = [choice.value for choice in parameter.choices or ()] if parameter.required else []
+        made = (one.name for one in scene.page.elements if CHOSEN & set(one.states) and one.name in values)
+        return next(made, None) or facts.named(values) or "", 0.0
+    if parameter.choices is not None:
+        wanted = objective.stems - FILLER
+        shares = [_share(choice, wanted) for choice in parameter.choices]
+        share = max([0.0, *shares])
+        is_taken = shares and (parameter.required or share)
+        value = parameter.choices[shares.index(max(shares))].value if is_taken else ""
+        return value, share * (2.0 if parameter.required else 1.0)
+    if parameter.type in ("number", "integer"):
+        return (_FOR_PRICES.search(parameter.name) and facts.price) or "", 0.0
+    value = search_words(objective.text, FILLER) if parameter.required else ""
+    return value, 1.5 if value else 0.0
 
 
 def _share(choice: Choice, wanted: set[str]) -> float:
     """Return the share of a choice's words that are wanted; less for one that was looked at already."""
-    words = stems(f"{choice.value} {choice.label}") - FILLER
-    share = len(words & wanted) / max(len(stems(choice.label or choice.value)), 1)
+    common = (stems(f"{choice.value} {choice.label}") - FILLER) & wanted
+    share = len(common) / max(len(stems(choice.label or choice.value)), 1)
     return share - 1.0 if "(looked at already)" in choice.label else share
-
-
-def _text(parameter: Parameter, objective: str) -> str:
-    if parameter.type in ("number", "integer"):
-        return (_FOR_PRICES.search(parameter.name) and Facts(objective).price) or ""
-    return search_words(objective, FILLER) if parameter.required else ""
 
 
 # Policies
@@ -193,111 +149,98 @@ def as_policy(view: PromptView, role: Role) -> PromptView:
     """Return the view with an objective that says what the policy is for, where its argument alone does not."""
     if not role.called or verbs_in(view.objective):
         return view
-    return view.replace(objective=f"{role.policy.replace('_', ' ')} {view.objective}")
+    return view.replace(objective=f"{_plain(role.policy)} {view.objective}")
 
 
-def fitting_call(view: PromptView, permissible: Permissible, role: Role) -> Move | None:
+def fitting_call(scene: Scene, role: Role) -> Move | None:
     """Return the call of the policy whose whole name the objective says, at the beginning or after a call."""
-    last = _last_call(view, permissible)
-    if view.history and last is None:
+    turns = scene.history.turns
+    names = {action.name for action in scene.page.permissible.actions if action.origin == "policy"}
+    called = turns[-1].action.partition(" ")[0] if turns else ""
+    if turns and called not in names:
         return None
-    if last is not None and last.result.startswith("came back") and _covers(last, view.objective):
-        return Move(act("stop"), "The policy that was called has done it.", finishes=True)
-    return _best_call(view, permissible, role, is_whole=True)
+    if turns and turns[-1].result.startswith("came back") and _covers(_plain(called), scene.objective):
+        return stopped("The policy that was called has done it.", finishes=True)
+    return _best_call(scene, role, is_whole=True)
 
 
-def helping_call(view: PromptView, permissible: Permissible, role: Role) -> Move | None:
+def helping_call(scene: Scene, role: Role) -> Move | None:
     """Return the call of a policy that is given something on the way to what the objective asks for."""
-    return _best_call(view, permissible, role, is_whole=False)
+    return _best_call(scene, role, is_whole=False)
 
 
-def call_for_stage(view: PromptView, permissible: Permissible, role: Role, stage: Stage) -> Move | None:
+def call_for_stage(scene: Scene, role: Role, stage: Stage) -> Move | None:
     """Return the call of the policy that is for this stage of a purchase goal."""
-    words = " ".join(word for word in dict.fromkeys(content_words(view.objective)) if word not in FILLER)
-    price = Facts(view.objective).price
-    argument = f"{words}, at most {price} dollars" if price else words
-    for action in _policies(permissible, role):
+    words = dict.fromkeys(content_words(scene.objective.text))
+    argument = " ".join(word for word in words if word not in FILLER)
+    if price := scene.objective.facts.price:
+        argument = f"{argument}, at most {price} dollars"
+    for action in _policies(scene, role):
         named = Named(name=action.name, arguments=tuple(argument for _ in action.parameters))
-        if stage_of(action.name) == stage and _is_new(named, view):
+        if stage_of(action.name) == stage and _is_new(named, scene):
             return Move(named, f"{action.name} is for what comes next: {short(action.description)}")
     return None
 
 
-def ending(move: Move, view: PromptView, permissible: Permissible, role: Role) -> Move:
+def ending(move: Move, view: PromptView, scene: Scene, role: Role) -> Move:
     """Return how a called policy stops: with what the page says, or with what it lacked."""
     if not isinstance(move.action, Stop) or not role.called or move.action.answer:
         return move
     elements = view.observation.elements
     if move.finishes:
-        found = said_done(elements, verbs_in(view.objective)) or _heading(elements)
-        return Move(act("stop", answer=short(found.name, 120) if found else ""), move.why, finishes=True)
-    stop = permissible.action("stop")
+        telling = (
+            one
+            for kind in ("alert", "status", "heading")
+            for one in elements
+            if one.role == kind and one.name
+        )
+        answer = said_done(elements, scene.objective.verbs) or next(telling, None)
+        return Move(act("stop", answer=short(answer.name, 120) if answer else ""), move.why, finishes=True)
+    stop = scene.page.permissible.action("stop")
     if stop is None or stop.parameter("lacked") is None:
         return move
     return Move(act("stop", lacked=f'a page that offers what "{short(view.objective)}" names'), move.why)
 
 
-def _heading(elements: tuple[Element, ...]) -> Element | None:
-    roles = ("alert", "status", "heading")
-    return next((one for role in roles for one in elements if one.role == role and one.name), None)
+def _policies(scene: Scene, role: Role) -> list[PermissibleAction]:
+    actions = scene.page.permissible.actions
+    return [action for action in actions if action.origin == "policy" and action.name != role.policy]
 
 
-def _policies(permissible: Permissible, role: Role) -> list[PermissibleAction]:
-    return [one for one in permissible.actions if one.origin == "policy" and one.name != role.policy]
-
-
-def _last_call(view: PromptView, permissible: Permissible) -> Turn | None:
-    """Return the last turn where it was the call of a policy."""
-    names = {action.name for action in permissible.actions if action.origin == "policy"}
-    last = view.history[-1] if view.history else None
-    return last if last is not None and last.action.split(" ", 1)[0] in names else None
-
-
-def _covers(turn: Turn, objective: str) -> bool:
+def _covers(name: str, objective: Objective) -> bool:
     """Return whether a call was for all that the objective asks for."""
-    name = turn.action.split(" ", 1)[0].replace("_", " ")
-    verbs = verbs_in(objective)
-    if not verbs:
-        return _share_said(name, objective) == 1.0
-    return all(related((verb,), roots(name)) for verb in verbs - {"pay"})
+    if not objective.verbs:
+        return objective.share_of(name) == 1.0
+    return all(related((verb,), roots(name)) for verb in objective.verbs - {"pay"})
 
 
-def _best_call(view: PromptView, permissible: Permissible, role: Role, *, is_whole: bool) -> Move | None:
+def _best_call(scene: Scene, role: Role, *, is_whole: bool) -> Move | None:
     """Return the best call that can be made: by the share of its name said, facts given, share of its description.
 
     With `is_whole` the objective says the whole name, else half of it with a fact given.
     """
-    facts = Facts(view.objective)
-    verbs = verbs_in(view.objective)
+    objective = scene.objective
     rated: list[tuple[float, int, float, Move]] = []
-    for action in _policies(permissible, role):
-        name = action.name.replace("_", " ")
-        values = [_argument(parameter, facts, view.objective) for parameter in action.parameters]
+    for action in _policies(scene, role):
+        values = [_argument(parameter, objective) for parameter in action.parameters]
         named = Named(name=action.name, arguments=tuple(value or "" for value, _ in values))
-        if does_other(name, verbs) or any(value is None for value, _ in values):
+        if does_other(_plain(action.name), objective.verbs) or any(value is None for value, _ in values):
             continue
-        share, given = _share_said(name, view.objective), sum(is_fact for _, is_fact in values)
-        if (share < 1.0) if is_whole else (share < 0.5 or not given):
-            continue
-        if permissible.problem(named) is None and _is_new(named, view):
-            why = f"{action.name} is for this: {short(action.description, 80)}"
-            rated.append((share, given, _share_said(action.description, view.objective), Move(named, why)))
+        share, given = objective.share_of(_plain(action.name)), sum(is_fact for _, is_fact in values)
+        fits = share == 1.0 if is_whole else share >= 0.5 and given
+        if fits and scene.page.permissible.problem(named) is None and _is_new(named, scene):
+            move = Move(named, f"{action.name} is for this: {short(action.description, 80)}")
+            rated.append((share, given, objective.share_of(action.description), move))
     return max(rated, key=lambda one: one[:3])[3] if rated else None
 
 
-def _share_said(text: str, objective: str) -> float:
-    """Return the share of a text's words that the objective says, in these words or related ones."""
-    words = [root(word) for word in content_words(text.replace("_", " "))]
-    return len(related(words, roots(objective))) / max(len(words), 1)
-
-
-def _argument(parameter: Parameter, facts: Facts, objective: str) -> tuple[str | None, bool]:
+def _argument(parameter: Parameter, objective: Objective) -> tuple[str | None, bool]:
     """Return what an argument gets, and whether it is one of the facts; None if it needs one that lacks."""
-    if parameter.choices is not None or facts.takes(parameter.name):
-        value = facts.for_parameter(parameter)
+    if parameter.choices is not None or objective.facts.takes(parameter.name):
+        value = objective.facts.for_parameter(parameter)
         return value, value is not None
-    return (None if "_" in parameter.name else objective), False
+    return (None if "_" in parameter.name else objective.text), False
 
 
-def _is_new(named: Named, view: PromptView) -> bool:
-    return all(one != named for one, _ in taken_actions(view))
+def _is_new(named: Named, scene: Scene) -> bool:
+    return all(one != named for one, _ in scene.history.named)

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import Literal
 
 from core.llm.rules.clicks import LIST_PAGE, next_page, price_in
-from core.llm.rules.facts import Facts, search_words
-from core.llm.rules.moves import Move, Scene, described, first
+from core.llm.rules.facts import search_words
+from core.llm.rules.moves import Move, Scene, described
 from core.llm.rules.page import CHOSEN, FIELD_ROLES
 from core.llm.rules.words import norm, short, stems
 from core.schema.observation import Element
@@ -23,10 +23,6 @@ FILLER = frozenset(
     "old new it them they made make size sized color colour am lower search shop choose result".split()
 )
 """Words of a purchase goal that do not tell the thing from others."""
-_GOAL = re.compile(
-    r"\b(?:i|we)(?:\s+\w+)?\s+(?:want|need)\b|\b(?:i|we)(?:'d| would)\s+like\b|\blooking\s+for\b|\bfind\s+me\b",
-    re.IGNORECASE,
-)
 _BUYS = re.compile(r"(?:buy(?: it)?(?: now)?|add to (?:cart|basket|bag)|order now|place (?:the )?order)")
 _SEARCHES = re.compile(r"\b(?:search|find|go)\b", re.IGNORECASE)
 _FOR_WORDS = re.compile(r"\b(?:search|keywords?|query)\b", re.IGNORECASE)
@@ -39,22 +35,16 @@ _NEAR = 12
 """Elements behind a result's link that still tell of it."""
 
 
-def is_purchase(text: str) -> bool:
-    """Return whether an objective describes a thing to be bought."""
-    return _GOAL.search(text) is not None
-
-
 def stage_of(name: str) -> Stage | None:
     """Return the stage that the name of a policy tells, or None."""
     words = name.replace("_", " ").casefold().split()
-    stages: dict[str, Stage] = {"search": "search", "result": "result", "option": "option"}
-    return next((stage for word, stage in stages.items() if {word, word + "s"} & set(words)), None)
+    stages: tuple[Stage, ...] = ("search", "result", "option")
+    return next((stage for stage in stages if {stage, stage + "s"} & set(words)), None)
 
 
 def is_bought(scene: Scene) -> bool:
     """Return whether a button that buys was clicked."""
-    clicked = (one.turn.target for one in scene.history.actions if one.ok and one.action.name == "click")
-    return any(_BUYS.fullmatch(norm(target.partition(" ")[2])) for target in clicked)
+    return any(_BUYS.fullmatch(norm(target.partition(" ")[2])) for target in scene.history.clicked())
 
 
 def purchase_move(scene: Scene, only: Stage | None = None) -> tuple[Stage, Move] | None:
@@ -62,16 +52,16 @@ def purchase_move(scene: Scene, only: Stage | None = None) -> tuple[Stage, Move]
 
     None if the page offers no further one.
     """
-    wanted = stems(scene.objective.text) - FILLER
+    wanted = scene.objective.stems - FILLER
     buy = next((one for one in scene.page.can("click") if _BUYS.fullmatch(norm(one.name))), None)
     stages: dict[Stage, Move | None]
     if buy is not None:
-        why = f"{described(buy, first=True)} completes the purchase."
-        stages = {"option": _option(scene, wanted, buy), "buy": scene.move("click", buy, why, finishes=True)}
+        buying = scene.click([buy], "{} completes the purchase.", finishes=True)
+        stages = {"option": _option(scene, wanted, buy), "buy": buying}
     else:
         stages = {"result": _result(scene, wanted), "search": _search(scene)}
-    found = ((stage, move) for stage, move in stages.items() if only in (None, stage) and move is not None)
-    return next(found, None)
+    moves = ((stage, move) for stage, move in stages.items() if only in (None, stage) and move is not None)
+    return next(moves, None)
 
 
 def _search(scene: Scene) -> Move | None:
@@ -79,61 +69,44 @@ def _search(scene: Scene) -> Move | None:
     fields = [one for one in page.fields() if one.role in FIELD_ROLES]
     labelled = (one for one in fields if any(_FOR_WORDS.search(label) for label in page.labels(one)))
     box = next((one for one in fields if one.role == "searchbox"), None) or next(labelled, None)
-    text = search_words(scene.objective.text, FILLER)
+    text, price = search_words(scene.objective.text, FILLER), scene.objective.facts.price
     if box is None or not text:
         return None
-    if norm(box.value) != norm(text):
-        return scene.move(
-            "type", box, f"{described(box, first=True)} takes the most telling words.", text=text
-        )
-    price = Facts(scene.objective.text).price
     limit = next((one for one in fields if one is not box and _FOR_LIMIT.search(page.label(one))), None)
-    if price and limit is not None and norm(limit.value) != norm(price):
-        return scene.move("type", limit, f"{price} is the maximum price.", text=price)
-    button = next(
-        (one for one in page.after(box) if one.role == "button" and _SEARCHES.search(one.name)), None
-    )
-    if button is None or scene.history.touched(button.ref, "click"):
-        return None
-    return scene.move("click", button, f'{described(button, first=True)} looks for "{short(text)}".')
+    for field, value in ((box, text), (limit, price)):
+        if field is not None and value and norm(field.value) != norm(value):
+            return scene.move("type", field, f'"{short(value)}" goes into {described(field)}.', text=value)
+    buttons = [one for one in page.after(box) if one.role == "button" and _SEARCHES.search(one.name)][:1]
+    unused = [one for one in buttons if not scene.history.touched(one.ref, "click")]
+    return scene.click(unused, f'{{}} looks for "{short(text)}".')
 
 
 def _result(scene: Scene, wanted: set[str]) -> Move | None:
     """Open the result that has most of the words and is not dearer than it may be; none is opened twice."""
-    price = Facts(scene.objective.text).price
-    most = float(price) if price else None
+    price = scene.objective.facts.price
+    most = float(price) if price else float("inf")
+    opened = scene.history.clicked()
     rated: list[tuple[float, int, Element]] = []
-    opened = {one.turn.target for one in scene.history.actions if one.ok and one.action.name == "click"}
     for place, one in enumerate(scene.page.can("click")):
         if one.role != "link" or f'link "{one.name}"' in opened or scene.history.touched(one.ref, "click"):
             continue
-        words = max(
-            (stems(text) for text in (one.name, _entry(scene, one))), key=lambda found: len(found & wanted)
-        )
+        words = max(stems(one.name), stems(_entry(scene, one)), key=lambda said: len(said & wanted))
         common = len(words & wanted)
-        shown = _price_of(scene, one)
-        is_too_dear = most is not None and shown is not None and shown > most
-        if common >= 2 and (common >= len(words) / 3 or common >= 3) and not is_too_dear:
+        if common >= 2 and common >= min(len(words) / 3, 3) and (_price_of(scene, one) or 0) <= most:
             rated.append((common + common / len(words), -place, one))
-    opened_one = first(
-        scene.move("click", one, f"{described(one, first=True)} has most of the requested words.")
-        for _, _, one in sorted(rated, key=lambda entry: entry[:2], reverse=True)
-    )
+    best = [one for _, _, one in sorted(rated, key=lambda entry: entry[:2], reverse=True)]
+    if opening := scene.click(best, "{} has most of the requested words."):
+        return opening
     is_searched = any(one.ok and one.action.name == "type" for one in scene.history.actions)
     turned = sum(LIST_PAGE in one.turn.thought for one in scene.history.actions)
-    is_turning = is_searched and turned < _PAGES
-    return opened_one or (next_page(scene, "what is asked for") if is_turning else None)
+    return next_page(scene, "what is asked for") if is_searched and turned < _PAGES else None
 
 
 def _entry(scene: Scene, link: Element) -> str:
     """Return the words of the entry of a list whose only link this is, such as a code before a title."""
     page = scene.page
-    links = [one for one in page.elements if one.role == "link"]
-    alone = [
-        holder
-        for holder in page.holders(link)
-        if all(one == link or not page.inside(one, holder) for one in links)
-    ]
+    others = [one for one in page.elements if one.role == "link" and one != link]
+    alone = [one for one in page.holders(link) if not any(page.inside(other, one) for other in others)]
     return " ".join(one.name for one in page.elements if page.inside(one, alone[-1])) if alone else ""
 
 
@@ -151,11 +124,16 @@ def _option(scene: Scene, wanted: set[str], buy: Element) -> Move | None:
     """Choose in each group before the button that buys: what the words name, else the first, if none is."""
     for group, members in _groups(scene, buy):
         choices = {one.name: one for one in members if one.name and scene.page.may("click", one)}
-        label = _pick({name: bool(CHOSEN & set(one.states)) for name, one in choices.items()}, wanted)
-        if label is not None and not scene.history.touched(choices[label].ref, "click"):
-            why = f"{described(choices[label], first=True)} has to be chosen under {described(group)}."
-            if move := scene.move("click", choices[label], why):
-                return move
+        shares = {name: len(stems(name) & wanted) / max(len(stems(name)), 1) for name in choices}
+        best = max(shares, key=lambda name: shares[name], default=None)
+        if best is None:
+            continue
+        made = [name for name, one in choices.items() if CHOSEN & set(one.states)]
+        name = best if shares[best] >= 0.5 else next(iter(made or choices))
+        is_tried = scene.history.touched(choices[name].ref, "click")
+        open_choices = [] if name in made or is_tried else [choices[name]]
+        if move := scene.click(open_choices, f"{{}} has to be chosen under {described(group)}."):
+            return move
     return None
 
 
@@ -169,24 +147,8 @@ def _groups(scene: Scene, buy: Element) -> Iterator[tuple[Element, list[Element]
     for at, one in enumerate((*before, buy)):
         if one.role in _GROUPS:
             yield one, [part for part in page.after(one) if part.role in _CHOICES and page.inside(part, one)]
-        is_loose = one.role == "radio" and not any(holder.role in _GROUPS for holder in page.holders(one))
-        if is_loose:
+        if one.role == "radio" and not any(holder.role in _GROUPS for holder in page.holders(one)):
             row.append(one)
         elif row:
             yield before[max(at - len(row) - 1, 0)], row
             row = []
-
-
-def _pick(choices: dict[str, bool], wanted: set[str]) -> str | None:
-    """Return the choice to make among some, each with whether it is made; None if none is to be made.
-
-    It is the one with the largest share of wanted words, if that is half of
-    them or more, else the first if none is made yet.
-    """
-    shares = {label: len(stems(label) & wanted) / max(len(stems(label)), 1) for label in choices}
-    best = max(choices, key=lambda label: shares[label], default=None)
-    if best is None:
-        return None
-    if shares[best] >= 0.5:
-        return None if choices[best] else best
-    return None if any(choices.values()) else next(iter(choices))

@@ -7,21 +7,19 @@ would do next: one of which nothing is left to do is done.
 import re
 from collections import Counter
 from collections.abc import Iterable
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from core.llm.rules.decisions import IRREVERSIBLE, next_move, proposed, without
-from core.llm.rules.facts import Facts
-from core.llm.rules.moves import PART, Move, act, action_of, described, target_of
-from core.llm.rules.objective import Intent, understand
-from core.llm.rules.page import ALERT_ROLES, FIELD_ROLES, RulesPage, names_of_kind, offered_by
+from core.llm.rules.decisions import is_irreversible, next_move, proposed, without
+from core.llm.rules.moves import PART, Move, Scene, act, action_of, described, part_of, target_of
+from core.llm.rules.objective import Objective
+from core.llm.rules.page import ALERT_ROLES, FIELD_ROLES, RulesPage, offered_by
 from core.llm.rules.policies import Role
-from core.llm.rules.purchases import FILLER, is_purchase
-from core.llm.rules.words import content_words, role_of, said_done, short, stems, verbs_in
-from core.schema.action import Action, Check, Click, DoubleClick, Named, Press, Select, Stop, Type
+from core.llm.rules.purchases import FILLER
+from core.llm.rules.words import content_words, roles_in, said_done, short, stems, verbs_in
+from core.schema.action import Action, Click, DoubleClick, Named, Press, Stop, Type
 from core.schema.action_space import Permissible
 from core.schema.messages import PromptView, Turn
 from core.schema.observation import CleanObservation, Element
-from core.schema.record import Record
 
 # Plans
 
@@ -46,48 +44,47 @@ def subtasks(view: PromptView) -> list[str]:
     looks = [look.format(", ".join(names) or "the task") for look in _LOOKS[:count]]
     if count > len(_LOOKS):
         looks[-1] = f"See, for the {count}th time, what was not tried yet"
-    planned = _parts(view.objective) or [f"Do what the task says: {short(view.objective, 160)}"]
+    planned = _parts(Objective(view.objective)) or [f"Do what the task says: {short(view.objective, 160)}"]
     return [*looks, *planned[:_LONGEST], LAST]
 
 
-def _parts(objective: str) -> list[str]:
-    if is_purchase(objective):
+def _parts(objective: Objective) -> list[str]:
+    if objective.is_purchase:
         return [
             "Search for what is described",
             "Open the result that fits best",
             "Choose the options that are asked for",
             "Buy it",
         ]
-    facts = Facts(objective)
-    if facts.are_given:
-        return _parts_from_facts(facts, objective)
-    return list(dict.fromkeys(_subtask_text(intent) for intent in understand(objective).intents))
+    if objective.facts.are_given:
+        return _parts_from_facts(objective)
+    parts: list[str] = []
+    for intent in objective.intents:
+        text = intent.text.strip(" .,;")
+        if intent.kind == "fill" and intent.value and intent.field:
+            text = f'Enter "{intent.value}" into the {re.sub("^(?:the|a|an|your) ", "", intent.field)}'
+        parts.append(text[:1].upper() + text[1:])
+    return list(dict.fromkeys(parts))
 
 
-def _subtask_text(intent: Intent) -> str:
-    if intent.kind == "fill" and intent.value and intent.field:
-        return f'Enter "{intent.value}" into the {re.sub("^(?:the|a|an|your) ", "", intent.field)}'
-    text = (intent.text or intent.verb).strip(" .,;")
-    return text[:1].upper() + text[1:]
-
-
-def _parts_from_facts(facts: Facts, objective: str) -> list[str]:
+def _parts_from_facts(objective: Objective) -> list[str]:
     """Return the usual way through a desk: find, enter, choose, confirm, as far as the objective gives it."""
+    facts = objective.facts
     days = " and ".join(day for day, _ in facts.days)
-    found = [f"Bring up {facts.code}"] if facts.code else []
+    parts = [f"Bring up {facts.code}"] if facts.code else []
     if facts.route:
-        found.append(f"Search from {facts.route[0]} to {facts.route[1]}" + (f" on {days}" if days else ""))
+        parts.append(f"Search from {facts.route[0]} to {facts.route[1]}" + (f" on {days}" if days else ""))
     elif days:
-        found.append(f"Search for {days}")
-    found.extend(f"Choose what is at {time}" for time, _ in facts.times)
-    found.extend(f"Change the {label} to {value}" for label, value in facts.changes.items())
+        parts.append(f"Search for {days}")
+    parts.extend(f"Choose what is at {time}" for time, _ in facts.times)
+    parts.extend(f"Change the {label} to {value}" for label, value in facts.changes.items())
     if facts.person:
-        found.append(f"Enter the details of {facts.person[0]}")
+        parts.append(f"Enter the details of {facts.person[0]}")
     if facts.card:
-        found.append(f"Pay with the card {facts.card}")
-    if "cancel" in verbs_in(objective):
-        found.append("Cancel it and confirm that")
-    return found
+        parts.append(f"Pay with the card {facts.card}")
+    if "cancel" in objective.verbs:
+        parts.append("Cancel it and confirm that")
+    return parts
 
 
 # What an action did
@@ -106,7 +103,7 @@ _TOLD = 3
 _LONG = 160
 
 
-class Effect(Record):
+class Effect(NamedTuple):
     """The outcome of the page."""
 
     sentence: str
@@ -122,17 +119,16 @@ def effect_of(view: PromptView) -> Effect:
     after = view.observation
     did = _what_was_done(view)
     if view.result and not view.result.casefold().startswith(("done", "ok")):
-        return Effect(sentence=f"{did} did not work: {short(view.result, _LONG)}")
+        return Effect(f"{did} did not work: {short(view.result, _LONG)}")
     appeared, gone = _new(before.elements, after.elements), _new(after.elements, before.elements)
     parts = [f"led to {after.title or after.url}"] if before.url != after.url else []
     parts.extend(_changes(before, after)[:_TOLD])
-    parts.extend(
-        f"{verb} {_listed(some)}" for verb, some in (("brought up", appeared), ("took away", gone)) if some
-    )
+    news = (("brought up", appeared), ("took away", gone))
+    parts.extend(f"{verb} {_listed(elements)}" for verb, elements in news if elements)
     if not parts and _order(before) != _order(after):
         parts.append("changed the order of what the page shows")
     if not parts:
-        return Effect(sentence=f"{did} changed nothing in the page.")
+        return Effect(f"{did} changed nothing in the page.")
     sentence = f"{did} {_joined(parts)}."
     complaint = _complaint(before, after, appeared)
     leads_away = _leads_away(view, before) and not any(_GOOD_NEWS.search(one.name) for one in appeared)
@@ -140,25 +136,17 @@ def effect_of(view: PromptView) -> Effect:
         sentence += f' The page says: "{short(complaint, _LONG)}".'
     elif leads_away:
         sentence += " Nothing that the task names is on the page any more."
-    names = tuple(one.name for one in appeared)
-    return Effect(sentence=sentence, serves=not complaint and not leads_away, appeared=names)
+    return Effect(sentence, not complaint and not leads_away, tuple(one.name for one in appeared))
 
 
 def _what_was_done(view: PromptView) -> str:
-    target = view.target or "the page"
-    match action_of(view.action):
-        case Click() | DoubleClick():
-            return f"The click on {target}"
-        case Type(text=text):
-            return f'Typing "{short(text)}" into {target}'
-        case Select(option=option):
-            return f'Choosing "{short(option)}" in {target}'
-        case Check(checked=checked):
-            return f"{'Checking' if checked else 'Clearing'} {target}"
-        case Named() | None:
-            return f"The action {view.action}".strip()
-        case action:
-            return f"The action {action.name} on {target}"
+    action, target = action_of(view.action), view.target or "the page"
+    if action is None or isinstance(action, Named):
+        return f"The action {view.action}".strip()
+    form = {"click": "The click on {}", "double_click": "The click on {}", "type": 'Typing "{1}" into {0}'}
+    return form.get(action.kind, f"The action {action.name} on {{}}").format(
+        target, short(getattr(action, "text", None) or "")
+    )
 
 
 def _new(before: Iterable[Element], after: Iterable[Element]) -> list[Element]:
@@ -191,18 +179,14 @@ def _changes(before: CleanObservation, after: CleanObservation) -> list[str]:
     old = {(one.ref, one.role): one for one in before.elements}
     changes: list[str] = []
     for one in after.elements:
-        was = old.get((one.ref, one.role))
-        if was is None:
-            continue
-        value = ", ".join(_choices(one)) or one.value
-        if value != (", ".join(_choices(was)) or was.value) and value != one.name:
-            changes.append(
-                f'made {_named(one)} hold "{short(value, 40)}"' if value else f"emptied {_named(one)}"
-            )
-        gained = [state for state in _states(one) if state not in was.states]
-        lost = [f"no longer {state}" for state in _states(was) if state not in one.states]
-        if gained or lost:
-            changes.append(f"made {_named(one)} {_joined([*gained, *lost])}")
+        was = old.get((one.ref, one.role), one)
+        value = _value(one)
+        if value != _value(was) and value != one.name:
+            changes.append(f'made {_named(one)} hold "{short(value, 40)}"')
+        states = [state for state in _states(one) if state not in was.states]
+        states += [f"no longer {state}" for state in _states(was) if state not in one.states]
+        if states:
+            changes.append(f"made {_named(one)} {_joined(states)}")
         elif one.name == was.name and one.detail != was.detail:
             changes.append(f"changed how {_named(one)} looks")
     return changes
@@ -213,8 +197,8 @@ def _states(one: Element) -> list[str]:
     return [state for state in one.states if state != "focused" or one.role in FIELD_ROLES]
 
 
-def _choices(one: Element) -> list[str]:
-    return [option.label for option in one.options if option.selected]
+def _value(one: Element) -> str:
+    return ", ".join(option.label for option in one.options if option.selected) or one.value
 
 
 def _order(page: CleanObservation) -> list[tuple[str, str, bool]]:
@@ -242,9 +226,7 @@ def _leads_away(view: PromptView, before: CleanObservation) -> bool:
     asked = {word for word in stems(view.objective) if len(word) > 2}
 
     def has_words(page: CleanObservation) -> bool:
-        return any(
-            asked & stems(f"{one.name} {one.value} {' '.join(_choices(one))}") for one in page.elements
-        )
+        return any(asked & stems(f"{one.name} {_value(one)}") for one in page.elements)
 
     return has_words(before) and not has_words(view.observation)
 
@@ -259,12 +241,6 @@ _NOT_NAMING = frozenset(
 )
 
 
-def aligned(view: PromptView) -> tuple[str, bool]:
-    """Return what the action did in a sentence, and whether it served."""
-    effect = effect_of(view)
-    return effect.sentence, effect.serves
-
-
 def subtask_over(view: PromptView) -> tuple[Over, str]:
     """Return whether the subtask is done, not needed any more, or open, with the sentence that says why."""
     text = view.subtask or view.objective
@@ -274,7 +250,7 @@ def subtask_over(view: PromptView) -> tuple[Over, str]:
     if text == LAST:
         is_done, why = task_done(view)
         return ("done" if is_done else "open"), why
-    if _LOOKS_ONLY.match(text) and not Facts(text).are_given:
+    if _LOOKS_ONLY.match(text) and not Objective(text).facts.are_given:
         return "done", "The page was looked at and acted on."
     # A subtask counts its own parts, not those that the thoughts name.
     earlier = tuple(turn.replace(thought=PART.sub("", turn.thought)) for turn in view.history)
@@ -316,10 +292,10 @@ def task_done(view: PromptView) -> tuple[bool, str]:
 
 def _next(view: PromptView, text: str, page: CleanObservation, history: tuple[Turn, ...]) -> Move | None:
     """Return what the rules would do for a text on a page; None if they read nothing to do in it."""
-    if not (understand(text).intents or Facts(text).are_given or is_purchase(text)):
+    scene = Scene.of(view.replace(objective=text, observation=page, history=history), offered_by(page))
+    if not (scene.objective.intents or scene.objective.facts.are_given or scene.objective.is_purchase):
         return None
-    asked = view.replace(objective=text, observation=page, history=history)
-    return next_move(asked, offered_by(page), is_whole=text == view.objective)
+    return next_move(scene, is_whole=text == view.objective)
 
 
 def _is_end(move: Move | None) -> bool:
@@ -344,16 +320,16 @@ def other_actions(view: PromptView, permissible: Permissible, role: Role) -> tup
     left = permissible
     for one in excluded:
         left = without(left, one)
-    part = PART.match(view.thought)
-    found: dict[Action, str] = {}
+    mark, part = PART.match(view.thought), part_of(view.thought)
+    others: dict[Action, str] = {}
     for action, why in (*_next_best(view, left, role), *_near(view, left, excluded)):
-        other = PART.match(why)
-        is_of_part = part is None or other is None or part["number"] == other["number"]
-        if is_of_part and action not in excluded and permissible.problem(action) is None:
-            found.setdefault(action, why if other is not None or part is None else part[0] + why)
-    if not found or not view.count:
+        if part and part_of(why) not in (0, part):
+            continue
+        if action not in excluded and permissible.problem(action) is None:
+            others.setdefault(action, mark[0] + why if mark is not None and not part_of(why) else why)
+    if not others or not view.count:
         return [], "There is nothing else to try."
-    return list(found)[: view.count], next(iter(found.values()))
+    return list(others)[: view.count], next(iter(others.values()))
 
 
 def _next_best(view: PromptView, permissible: Permissible, role: Role) -> Iterable[tuple[Action, str]]:
@@ -380,21 +356,22 @@ def _near(view: PromptView, permissible: Permissible, excluded: list[Action]) ->
     asked = stems(f"{view.objective} {view.subtask}")
     elements = (page.by_ref(target_of(action)) for action in excluded)
     chosen = next((one for one in elements if one is not None), None)
-    its_words = _words_of(chosen) | names_of_kind(page, chosen) if chosen is not None else set()
-    roles, _ = role_of(view.objective)
-    rated: list[tuple[float, int, Element]] = []
-    for place, one in enumerate(page.can("click")):
-        if IRREVERSIBLE.search(f"{one.name} {one.detail}") and not IRREVERSIBLE.search(view.objective):
-            continue
+    roles = roles_in(view.objective)
+
+    def worth(one: Element) -> float:
         words = _words_of(one)
-        worth = (2.0 * len(words & asked) + len(words & its_words)) / max(len(words), 1)
-        worth += 0.4 if one.role in roles else 0.0
-        if chosen is not None and one.role == chosen.role:
-            worth += (0.5 if one.parent == chosen.parent else 0.3) + (0.2 if one.name == chosen.name else 0.0)
-        if worth > 0:
-            rated.append((worth, -place, one))
-    rated.sort(key=lambda entry: entry[:2], reverse=True)
-    return [(act("click", one), f"It may be {described(one)} that is meant.") for _, _, one in rated]
+        likeness = 0.4 * (one.role in roles) + 2.0 * len(words & asked) / max(len(words), 1)
+        if chosen is None:
+            return likeness
+        likeness += len(words & _words_of(chosen)) / max(len(words), 1)
+        is_like = one.role == chosen.role
+        return likeness + is_like * (
+            0.3 + 0.2 * (one.parent == chosen.parent) + 0.2 * (one.name == chosen.name)
+        )
+
+    clickable = [one for one in page.can("click") if not is_irreversible(one, view.objective)]
+    likeliest = sorted((one for one in clickable if worth(one) > 0), key=worth, reverse=True)
+    return [(act("click", one), f"It may be {described(one)} that is meant.") for one in likeliest]
 
 
 def _words_of(one: Element) -> set[str]:

@@ -4,7 +4,7 @@ import json
 import re
 from difflib import SequenceMatcher
 
-from core.llm.rules.fields import counted, looked_up
+from core.llm.rules.fields import looked_up
 from core.llm.rules.moves import Scene
 from core.llm.rules.words import alike, stems
 from core.schema.action_space import Permissible
@@ -64,43 +64,30 @@ import re
 from bs4 import BeautifulSoup
 
 ASKED = set(<words>)
-MOST = <most>
 USED = {"a", "button", "input", "select", "textarea", "option", "label", "summary"}
-TEXTS = {"h1", "h2", "h3", "h4", "p", "li", "td", "th", "span", "div", "label", "legend", "dt", "dd"}
-
-
-def words_of(text):
-    return {re.sub(r"(?<=\\w{3})(ing|ed|(?<!s)s)$", "", word) for word in re.findall(r"\\w+", text.casefold())}
+STATES = ("checked", "disabled", "selected")
 
 
 def parse(html):
     rows = []
     for node in BeautifulSoup(html, "lxml").select("[data-ref]"):
         own = node.get_text(" ") if node.name in USED else " ".join(node.find_all(string=True, recursive=False))
-        named = (str(node.get(name) or "") for name in ("aria-label", "placeholder", "title", "alt"))
-        text = " ".join(" ".join((own, *named)).split())
-        usable = node.name in USED or node.get("role") in ("button", "link", "tab", "checkbox", "option")
-        common = len(words_of(text) & ASKED)
-        if not usable and not (common and node.name in TEXTS):
-            continue
-        kind = node.get("role") or node.name
-        if node.name == "input":
-            kind = "input " + str(node.get("type") or "text")
-        marks = "".join(" " + name for name in ("checked", "disabled", "selected") if node.has_attr(name))
-        line = "[%s] %s \\"%s\\"%s" % (node["data-ref"], kind, text[:120], marks)
-        rows.append((2 * common + (1 if usable else 0), line))
-    best = sorted(range(len(rows)), key=lambda place: -rows[place][0])[:MOST]
-    lines = [rows[place][1] for place in sorted(best)]
-    return "\\n".join(lines) or "(nothing in the page can be used)"
+        named = [str(node.get(name) or "") for name in ("aria-label", "placeholder", "title", "alt")]
+        text = " ".join(" ".join([own, *named]).split())
+        stems = {re.sub(r"(?<=\\w{3})(ing|ed|(?<!s)s)$", "", word) for word in re.findall(r"\\w+", text.casefold())}
+        usable = node.name in USED or node.has_attr("role")
+        if usable or stems & ASKED:
+            states = "".join(" " + state for state in STATES if node.has_attr(state))
+            line = '[%s] %s "%s"%s' % (node["data-ref"], node.get("role") or node.name, text[:120], states)
+            rows.append((2 * len(stems & ASKED) + usable, line))
+    best = sorted(range(len(rows)), key=lambda place: -rows[place][0])[:<most>]
+    return "\\n".join(rows[place][1] for place in sorted(best)) or "(nothing in the page can be used)"
 ```
 """
 
 
 # Answers and choices
 
-_ASKS = re.compile(
-    r"^(?:how|what|which|who|when|where|is|are|does|do|tell|list|give me)\b|\?\s*$", re.IGNORECASE
-)
 _ELEMENT = re.compile(r'^\s*(?:\[\d+\]\s+)?([\w-]+)(?:\s+"(.*?)"(?=\s|$))?(.*)$', re.DOTALL)
 _LABEL = re.compile(
     r"\b(?:what|which|who|when|where)\s+(?:is|was|are|were)\s+(?:the\s+)?(.+?)(?:\s+(?:of|on|in|for|by)\s+.+)?\s*\?*$",
@@ -110,22 +97,13 @@ _LEAST = 0.5
 """From which likeness on a candidate is taken for the element."""
 
 
-def is_question(objective: str) -> bool:
-    """Return whether an objective asks for an answer."""
-    return _ASKS.search(objective.strip()) is not None
-
-
 def answer(view: PromptView) -> str:
-    """Return the answer that the notes, the page or the last words of the run give; empty for no question."""
-    if not is_question(view.objective):
+    """Return the answer that the notes or the page give; empty for no question."""
+    scene = Scene.of(view, Permissible())
+    if not scene.objective.is_question:
         return ""
     if view.notes:
-        asked = stems(view.objective)
-        return max(view.notes, key=lambda note: len(asked & stems(note)))
-    scene = Scene.of(view, Permissible())
-    number = counted(scene)
-    if number is not None:
-        return str(number)
+        return max(view.notes, key=lambda note: len(scene.objective.stems & stems(note)))
     label = _LABEL.search(view.objective.strip())
     return (looked_up(scene, label[1]) or "") if label else ""
 

@@ -1,4 +1,4 @@
-"""Words as the rules compare them: normal forms, numbers, dates, colours, kinds of elements, and verbs."""
+"""Words as the rules compare them: normal forms, numbers, dates, kinds of elements, and verbs."""
 
 import calendar
 import re
@@ -9,7 +9,6 @@ from difflib import SequenceMatcher
 from core.schema.observation import Element
 
 _ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
-COLOURS = tuple("red orange yellow green cyan blue purple magenta pink brown black white grey".split())
 _STOP_WORDS = frozenset(
     "a an the of in on into onto to for from with by and or as at it its it's this that these those their his "
     "her your my is are be below above following labeled labelled named called marked please all any item items "
@@ -69,11 +68,6 @@ def ordinal(word: str) -> int | None:
 def place_in(text: str) -> int | None:
     """Return the first place that a text names, as `ordinal` does."""
     return next((place for word in text.split() if (place := ordinal(word)) is not None), None)
-
-
-def colour_in(text: str) -> str | None:
-    """Return the first colour that a text names, or None."""
-    return next((word for word in words(text) if word in COLOURS), None)
 
 
 def numbers(text: str) -> list[float]:
@@ -151,13 +145,12 @@ def month_of(word: str) -> int | None:
 
 _TYPED = ("textbox", "searchbox", "spinbutton")
 _ROLES: dict[str, tuple[str, ...]] = {
-    **{word: (word,) for word in ("button", "link", "tab", "checkbox", "radio", "slider", "menu")},
+    **{word: (word,) for word in ("button", "link", "tab", "checkbox", "radio", "menu")},
     **dict.fromkeys(("textbox", "text box", "text field", "text input", "input", "field"), _TYPED),
     "check box": ("checkbox",),
     "radio button": ("radio",),
     "text": ("textbox", "searchbox"),
-    "textarea": ("textbox",),
-    "text area": ("textbox",),
+    **dict.fromkeys(("text area", "textarea"), ("textbox",)),
     "dropdown": ("combobox", "listbox"),
     "list": ("listbox", "combobox"),
     "spinner": ("spinbutton",),
@@ -180,13 +173,13 @@ def singular(word: str) -> str:
     )
 
 
-def role_of(text: str) -> tuple[tuple[str, ...], str]:
-    """Return the roles that the first role word of a text stands for, and that word."""
+def roles_in(text: str) -> tuple[str, ...]:
+    """Return the roles that the first role word of a text stands for."""
     lowered = " ".join(singular(word) for word in words(text))
-    found = [
-        (match.start(), -len(one), one) for one in _ROLES if (match := re.search(rf"\b{one}\b", lowered))
+    places = [
+        (match.start(), -len(word), word) for word in _ROLES if (match := re.search(rf"\b{word}\b", lowered))
     ]
-    return (_ROLES[min(found)[2]], min(found)[2]) if found else ((), "")
+    return _ROLES[min(places)[2]] if places else ()
 
 
 # Verbs that change something, as roots

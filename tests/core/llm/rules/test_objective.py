@@ -2,12 +2,12 @@
 
 import pytest
 
-from core.llm.rules.objective import understand
+from core.llm.rules.objective import Objective
 from core.llm.rules.words import read_date
 
 
 def parts(text: str) -> list[tuple[str, ...]]:
-    return [(one.kind, *one.names, *filter(None, (one.value,))) for one in understand(text).intents]
+    return [(one.kind, *one.names, *filter(None, (one.value,))) for one in Objective(text).intents]
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_an_objective_becomes_its_parts_in_their_order(
 def test_a_request_about_a_message_tells_its_writer_from_its_receiver(
     objective: str, subject: str, values: list[str]
 ) -> None:
-    read = understand(objective)
+    read = Objective(objective)
     assert read.intents[0].subject == subject
     assert [one.value for one in read.intents if one.kind == "fill"] == values
 

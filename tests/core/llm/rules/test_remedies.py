@@ -154,17 +154,6 @@ def mended(stage: Stage) -> Any:
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("seed", [0, 3])
-def test_a_click_on_the_figure_itself_is_mended_by_the_button_that_names_it(mended: Any, seed: int) -> None:
-    alone, _ = mended("miniwob/identify-shape", seed, "plain")
-    assert not alone.success
-    report, steps = mended("miniwob/identify-shape", seed, "reflect")
-    assert report.success
-    assert [origin for _, origin in steps] == ["agent", "remedy", "remedy"]
-    assert steps[1][0] == "backtrack [1]"
-
-
-@pytest.mark.browser
 def test_a_list_that_a_library_draws_is_opened_and_its_option_clicked(mended: Any) -> None:
     report, steps = mended("miniwob/form-sequence-3", 3, "reflect")
     assert report.success

@@ -1,5 +1,6 @@
 """The built-in LLM among actions of a state: it goes by what their arguments can be."""
 
+from core.llm.rules.moves import Scene
 from core.llm.rules.policies import state_move
 from core.schema.action import Named
 from core.schema.action_space import Choice, Parameter, Permissible, PermissibleAction
@@ -23,7 +24,7 @@ def move(permissible: Permissible, *taken: str) -> Named:
         observation=CleanObservation(url="http://a.test/"),
         history=tuple(Turn(number=n, action=text, result="done") for n, text in enumerate(taken, start=1)),
     )
-    found = state_move(view, permissible)
+    found = state_move(Scene.of(view, permissible))
     assert found is not None
     assert permissible.problem(found.action) is None
     return found.action
@@ -71,8 +72,8 @@ def test_an_action_that_lacks_a_value_is_left_and_without_any_there_is_no_move()
     empty = own("pick", Parameter(name="one", choices=()))
     assert move(state(empty, BACK)).name == "back"
     view = PromptView(objective=TASK, observation=CleanObservation(url=""))
-    assert state_move(view, state(empty)) is None
-    assert state_move(view, Permissible(actions=(PermissibleAction(name="stop"),))) is None
+    assert state_move(Scene.of(view, state(empty))) is None
+    assert state_move(Scene.of(view, Permissible(actions=(PermissibleAction(name="stop"),)))) is None
 
 
 def test_options_are_those_that_the_task_names_and_else_the_first():

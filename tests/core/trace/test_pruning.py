@@ -135,7 +135,6 @@ def test_a_run_with_branches_goes_only_where_it_is_asked_for_and_they_go_too(sto
     branch = store.begin_run(start().replace(parent_run=stem, parent_step=2))
     write_step(store, branch, 2)
     store.end_run(branch, outcome="done", verdict=Verdict(), seconds=1, seconds_in_llm=0)
-    store.save_bisection(stem, "{}")
     write(store, own=b"last")
     assert prune(store, outcome="left") == []
     assert prune(store, outcome="left", branched=True) == []

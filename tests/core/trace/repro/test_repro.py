@@ -125,14 +125,6 @@ def test_a_branch_brings_what_it_branched_from(store, other, tmp_path):
     assert [(one.number, one.run == copy) for one in other.steps(copy)] == [(1, False), (2, True)]
 
 
-def test_a_bisection_stays_where_the_runs_are_that_it_names(store, other, tmp_path):
-    run = write_run(store)
-    store.save_bisection(run, "{}")
-    _, copy = import_repro(other, written(store, tmp_path, run))
-    assert len(store.bisections(run)) == 1
-    assert other.bisections(copy) == ()
-
-
 def test_a_run_that_is_here_already_is_not_brought_in_again(store, tmp_path):
     run = write_run(store)
     content, same = import_repro(store, written(store, tmp_path, run))

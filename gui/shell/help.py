@@ -40,6 +40,7 @@ DOCS = RESOURCES / "docs"
 CONTENTS = DOCS / "README.md"
 SECTIONS: dict[str, str] = {
     "AskAgain": "debugging.md#ask-a-question-again",
+    "AskingDialog": "evaluations.md#in-the-window",
     "AttachDialog": "attach.md#attach-your-agent",
     "BackgroundWorkWindow": "window.md#background-work",
     "BisectDialog": "debugging.md#bisect-a-run",
@@ -49,20 +50,17 @@ SECTIONS: dict[str, str] = {
     "EvaluationsWindow": "evaluations.md#in-the-window",
     "ExemplarChooser": "debugging.md#ask-a-question-again",
     "ExportDialog": "exemplars.md#import-and-export",
-    "FailuresDialog": "evaluations.md#in-the-window",
     "FixWindow": "debugging.md#fix-a-failed-run",
     "ForkDialog": "debugging.md#fork-a-run",
     "ImportDialog": "exemplars.md#import-and-export",
     "KeysDialog": "window.md",
     "LibraryWindow": "exemplars.md#the-library",
     "MainWindow": "window.md",
-    "NewDialog": "evaluations.md#in-the-window",
     "PageStack": "window.md#the-live-page",
     "Palette": "window.md#command-palette",
     "PartedDialog": "attach.md#go-back",
     "ReplaceDialog": "exemplars.md#the-editor",
     "ReplyDialog": "attach.md#go-back",
-    "ResumeDialog": "evaluations.md#in-the-window",
     "RunCard": "window.md#runs--steps",
     "SavingWindow": "exemplars.md#save-an-exemplar",
     "SettingsDialog": "llms.md#connect-a-server",
@@ -122,12 +120,17 @@ _ELSEWHERE = (
 )
 
 
+def section_for(kind: type) -> str:
+    """Return page and heading of the documentation for a class, or for the nearest of its bases that has one."""
+    return next((SECTIONS[base.__name__] for base in kind.__mro__ if base.__name__ in SECTIONS), "")
+
+
 def section_of(widget: QWidget | None) -> str:
     """Return page and heading of the documentation for the innermost widget around `widget` that has one."""
     while widget is not None:
         if isinstance(widget, PanelDock):
             return f"window.md#{_anchor(widget.name)}"
-        if section := SECTIONS.get(type(widget).__name__):
+        if section := section_for(type(widget)):
             return section
         widget = widget.parentWidget()
     return "window.md"

@@ -181,7 +181,8 @@ def exemplars(camera: Camera) -> None:
     worth.begin_button.click()
     evaluations = camera.beside(EvaluationsWindow)
     camera.wait(lambda: evaluations.view.item is not None and evaluations.view.item.state == "finished")
-    camera.wait(lambda: evaluations.view.chosen is not None and bool(evaluations.matrix.cells.rows))
+    cells = evaluations.matrix.cells
+    camera.wait(lambda: bool(cells.rows) and [cell.cases for cell in cells.rows[0].cells] == [10, 10])
     camera.take("exemplar-worth", evaluations)
     evaluations.close()
     library.close()

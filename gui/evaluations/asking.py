@@ -1,5 +1,6 @@
 """Start an evaluation, rerun failures, or resume one: the choices and what they amount to."""
 
+from abc import abstractmethod
 from collections.abc import Iterable
 from functools import partial
 from typing import Any
@@ -138,14 +139,14 @@ class AskingDialog(QDialog):
 
     # For the dialogs
 
+    @abstractmethod
     def fill(self) -> None:
         """Add the rows of the form."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def request(self) -> Request:
         """The request given by the fields."""
-        raise NotImplementedError
 
     @property
     def problem(self) -> str:

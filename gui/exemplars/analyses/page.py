@@ -1,5 +1,6 @@
 """The common parts of all pages: a bar of buttons, progress, and the result as text."""
 
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any
 
@@ -131,9 +132,9 @@ class PartPage(AnalysisPage):
             return "Nothing was found yet."
         return self.start if self.view.result is None else self.nothing_in(self.view.result)
 
+    @abstractmethod
     def line_items(self, result: Any) -> list[TableLine]:
         """Return the rows of a result."""
-        raise NotImplementedError
 
     def summary(self, result: Any) -> str:
         """Return what is to be said of a result above its rows."""

@@ -137,29 +137,16 @@ async def _run_with(
     attempt: CaseAttempt | None,
 ) -> RunReport:
     settings = services.settings
-    budget = Budget(settings.max_steps, settings.max_llm_calls)
-    llm = services.llms.routed(variant.llm)
     row = services.store.run(variant.run) if variant.run else None
     if row is not None and variant.step:
-        return await fork_headless(
-            services,
-            row,
-            variant.step,
-            preset=variant.preset,
-            llm=llm,
-            budget=budget,
-            on_gate=settings.on_gate,
-            changes=variant.changes,
-            attempt=attempt,
-            on_asked=on_asked,
-        )
-    return await run_headless(
-        services,
-        services.environments.find(case.task) if row is None else services.task_of(row),
-        case.seed,
+        make = partial(fork_headless, services, row, variant.step)
+    else:
+        task = services.environments.find(case.task) if row is None else services.task_of(row)
+        make = partial(run_headless, services, task, case.seed)
+    return await make(
         preset=variant.preset,
-        llm=llm,
-        budget=budget,
+        llm=services.llms.routed(variant.llm),
+        budget=Budget(settings.max_steps, settings.max_llm_calls),
         on_gate=settings.on_gate,
         changes=variant.changes,
         attempt=attempt,

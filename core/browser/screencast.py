@@ -66,6 +66,8 @@ class Screencast:
         """The session that pictures come by."""
         self._last = b""
         """The picture that was sent last."""
+        self._unseen = False
+        """Whether the screen was hidden or shown since the pictures began: it has none of those sent before."""
         self._resting: asyncio.TimerHandle | None = None
         self._asked: asyncio.Future[Any] | None = None
         """A question to the page, which it answers unless it is busy for ever."""
@@ -74,12 +76,16 @@ class Screencast:
         """When the page was last known to be well."""
         self._targets: tuple[Browser, CDPSession] | None = None
         self._working: set[asyncio.Future[Any]] = set()
-        screen.connect(self._input.put, self.note_change)
+        screen.connect(self._input.put, self._on_watched)
         self._following = asyncio.ensure_future(self._follow())
 
     def note_change(self) -> None:
         """Look again: another tab is current, or is there."""
         self._changed.set()
+
+    def _on_watched(self) -> None:
+        self._unseen = True
+        self.note_change()
 
     async def close(self) -> None:
         """Send nothing more, and take nothing more in."""
@@ -157,8 +163,9 @@ class Screencast:
     async def _picture(self, opened: Opened, watched: bool) -> None:
         """Have pictures of the current tab, and of no other."""
         page = self._page() if watched and opened.alive and not opened.crashed else None
-        if page is self._pictured:
+        if page is self._pictured and not self._unseen:
             return
+        self._unseen = False
         self._leave_page()
         if page is None:
             return

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 from pathlib import Path
 
 import pytest
@@ -201,6 +202,25 @@ def test_pictures_come_only_while_they_can_be_seen_and_never_an_old_one(
     assert desk.chromium.waiting.isVisible()
     desk.wait_until(lambda: shows(view, GREEN))
     assert not desk.chromium.waiting.isVisible()
+
+
+def test_a_view_that_is_hidden_and_shown_while_the_worker_is_busy_has_its_picture_again(
+    desk: AttachedWindow, llm_server: LLMServer, tmp_path: Path
+) -> None:
+    view = attach(desk, tmp_path)
+    desk.wait_until(lambda: shows(view, GREEN))
+    begun, shown = threading.Event(), threading.Event()
+
+    async def be_busy() -> None:
+        begun.set()
+        shown.wait()
+
+    desk.session.queue(be_busy())
+    begun.wait()
+    desk.window.hide()
+    desk.window.show()
+    shown.set()
+    desk.wait_until(lambda: shows(view, GREEN))
 
 
 def test_a_browser_that_is_killed_is_said_to_have_ended_and_another_task_begins_a_new_one(

@@ -71,6 +71,8 @@ class Screencast:
         self._resting: asyncio.TimerHandle | None = None
         self._asked: asyncio.Future[Any] | None = None
         """A question to the page, which it answers unless it is busy for ever."""
+        self._silent = False
+        """Whether the last question was not answered in time."""
         self._patience = Limit(_SILENT_SECONDS)
         self._well = time.time()
         """When the page was last known to be well."""
@@ -145,12 +147,16 @@ class Screencast:
         if opened.crashed:
             return self._dated(_CRASHED)
         if self._asked is None or self._asked.done():
+            self._silent, self._well = False, time.time()
             self._ask()
-        return self._dated(_SILENT) if self._patience.left() <= 0 else ""
+        elif self._patience.left() <= 0:
+            self._silent = True
+            # The answer is lost if the page was replaced meanwhile, so another question is asked.
+            let_go(self._asked)
+            self._ask()
+        return self._dated(_SILENT) if self._silent else ""
 
     def _ask(self) -> None:
-        """Ask the page something again: it has answered the last question."""
-        self._well = time.time()
         self._patience = Limit(_SILENT_SECONDS)
         if self._session is not None:
             self._asked = self._send(self._session, "Page.getLayoutMetrics")

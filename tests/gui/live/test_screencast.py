@@ -1,5 +1,6 @@
 """An attached agent in an installed Chromium, which the window shows by its pictures."""
 
+import asyncio
 import os
 import signal
 import threading
@@ -16,6 +17,7 @@ from gui.live.screen_view import ScreenView
 from tests.core.stage import page_file
 from tests.gui.live.attached import AGENT, AttachedWindow, desk
 from tests.gui.live.test_attached_agent import steps_of
+from tests.gui.live.test_window import WAIT
 from tests.llm_server import LLMServer
 
 __all__ = ["desk"]
@@ -180,6 +182,21 @@ def test_a_page_that_does_not_answer_is_not_shown_as_if_it_did(
     desk.wait_until(lambda: desk.chromium.problem.text() == "")
 
 
+def test_an_answer_that_is_lost_is_asked_for_again(
+    desk: AttachedWindow, llm_server: LLMServer, tmp_path: Path
+) -> None:
+    attach(desk, tmp_path)
+
+    async def lose_it() -> None:
+        cast = host_of(desk)._screencast
+        assert cast is not None
+        cast._asked = asyncio.get_running_loop().create_future()
+
+    desk.session.queue(lose_it())
+    desk.wait_until(lambda: "has not answered since" in desk.chromium.problem.text())
+    desk.wait_until(lambda: desk.chromium.problem.text() == "")
+
+
 def test_a_connection_that_stands_still_is_told(
     desk: AttachedWindow, llm_server: LLMServer, tmp_path: Path
 ) -> None:
@@ -235,9 +252,14 @@ def test_a_browser_that_is_killed_is_said_to_have_ended_and_another_task_begins_
     desk.trigger("stop")
     desk.wait_until(lambda: not desk.view.running)
     llm_server.say("done")
-    view = attach(desk, tmp_path)
-    desk.wait_until(lambda: shows(view, GREEN))
-    assert desk.chromium.problem.text() == ""
+    attach(desk, tmp_path)
+
+    def is_shown_again() -> None:
+        view = desk.chromium.view
+        seen = (desk.chromium.problem.text(), view.drawn, shows(view, GREEN))
+        assert seen == ("", True, True), (seen, desk.chromium.shown, desk.view.problem)
+
+    desk._qtbot.waitUntil(is_shown_again, timeout=WAIT)
 
 
 def test_no_process_is_left_once_the_window_is_closed_while_the_agent_is_held(

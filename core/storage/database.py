@@ -16,11 +16,15 @@ import threading
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
 from core.schema.errors import StoreError
 from core.schema.secrets import Secrets
+
+if TYPE_CHECKING:
+    from sqlite_utils.db import Database, Table
 
 BUSY_SECONDS = 30.0
 """How long the lock of another program is waited for."""
@@ -120,10 +124,28 @@ def migrate(
         version = version_of(database, path, kind)  # Another program may have been faster.
         if 0 < version < kind.newest:
             _back_up(path, kind, version)
-        for script in kind.migrations[version:]:
-            run_script(database, script)
+        _apply(database, kind, version)
         database.execute(f"PRAGMA application_id = {kind.application_id}")
         database.execute(f"PRAGMA user_version = {kind.newest}")
+
+
+def _apply(database: sqlite3.Connection, kind: FileKind, version: int) -> None:
+    """Apply the migrations after `version`; sqlite-utils keeps a table of those that were applied, and when."""
+    from sqlite_utils.migrations import Migrations
+
+    tables = _tables(database)
+    migrations = Migrations(kind.noun)
+    for number, script in enumerate(kind.migrations, start=1):
+        # Files from before that table are taken up where their version says.
+        apply = partial(run_script, database, script if number > version else "")
+        migrations(name=f"version {number}")(cast(Any, lambda _tables, apply=apply: apply()))
+    migrations.apply(tables)
+
+
+def _tables(database: sqlite3.Connection) -> "Database":
+    from sqlite_utils.db import Database
+
+    return Database(database, recursive_triggers=False, execute_plugins=False)
 
 
 def run_script(database: sqlite3.Connection, script: str) -> None:
@@ -177,14 +199,17 @@ class DatabaseFile:
         self.read_only = read_only
         self._lock = Lock()
         self._database = database
+        self._tables: Database | None = None
         self._turn = threading.RLock()
         self.secrets = Secrets()
         """What is not stored, but a name in its place."""
 
-    def _held(self, value: Any) -> Any:
-        if not isinstance(value, str):
-            return value
-        return self.secrets.text(_plain(value))
+    def hidden(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return columns as they may be stored: names in place of secrets, and texts that SQLite can hold."""
+        return {name: self._hidden(value) for name, value in values.items()}
+
+    def _hidden(self, value: Any) -> Any:
+        return self.secrets.text(_plain(value)) if isinstance(value, str) else value
 
     @classmethod
     def open(
@@ -281,6 +306,16 @@ class DatabaseFile:
         with self._turn, failures_of(self.path, self.kind), transaction(self._database, "DEFERRED"):
             yield
 
+    def table(self, name: str) -> "Table":
+        """Return a table of sqlite-utils, to write in inside the transaction that is open.
+
+        For what is written now and then. Steps are stored by `insert` and
+        `update`, which need no look at the table, and hide secrets.
+        """
+        if self._tables is None:
+            self._tables = _tables(self._database)
+        return self._tables.table(name)
+
     def rows(self, sql: str, parameters: Parameters = ()) -> list[dict[str, Any]]:
         cursor = self._database.execute(sql, parameters)
         names = [column[0] for column in cursor.description]
@@ -295,11 +330,11 @@ class DatabaseFile:
 
     def insert(self, table: str, values: Mapping[str, Any], *, replace: bool = False) -> int:
         """Store a row, with `replace` in place of the one of its key, and return its number."""
-        columns, marks = ", ".join(values), ", ".join("?" * len(values))
+        columns, marks = ", ".join(f'"{name}"' for name in values), ", ".join("?" * len(values))
         verb = "INSERT OR REPLACE" if replace else "INSERT"
         cursor = self.execute(
             f"{verb} INTO {table} ({columns}) VALUES ({marks})",
-            [self._held(value) for value in values.values()],
+            list(self.hidden(values).values()),
         )
         return cursor.lastrowid or 0
 
@@ -307,7 +342,7 @@ class DatabaseFile:
         """Change these values of the rows that have all columns of `key`."""
         columns = ", ".join(f"{column} = ?" for column in values)
         where = " AND ".join(f"{column} = ?" for column in key)
-        changed = [self._held(value) for value in (*values.values(), *key.values())]
+        changed = [self._hidden(value) for value in (*values.values(), *key.values())]
         self.execute(f"UPDATE {table} SET {columns} WHERE {where}", changed)
 
     def seen_changes(self) -> int:

@@ -2,7 +2,7 @@
 
 import json
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from pydantic import ValidationError
 
@@ -51,7 +51,7 @@ def take_evaluation(store: "TraceStore", name: str, plan: str) -> EvaluationRow:
         found = database.row("SELECT number, owner FROM evaluations WHERE name = ?", (name,))
         if found is None:
             values = {"name": name, "time": time.time(), "plan": plan, "owner": token}
-            database.insert("evaluations", values)
+            database.table("evaluations").insert(database.hidden(values))
         elif (process := owners.process_of(store.path, found["owner"] or "")) is not None:
             raise UsageError(
                 f"The evaluation {name} is running in another process ({process}); wait for it to end, or stop it."
@@ -74,7 +74,8 @@ def create_evaluation(store: "TraceStore", name: str, plan: str) -> int:
     def create(database: TraceDatabase) -> int:
         if _evaluation(database, name) is not None:
             raise UsageError(f"An evaluation {name} already exists. Choose another name.")
-        return database.insert("evaluations", {"name": name, "time": time.time(), "plan": plan})
+        values = database.hidden({"name": name, "time": time.time(), "plan": plan})
+        return cast(int, database.table("evaluations").insert(values).last_pk)
 
     return store.change(create)
 
@@ -106,7 +107,7 @@ def ended_at(store: "TraceStore", number: int) -> float | None:
 
 def delete_evaluation(store: "TraceStore", number: int) -> None:
     """Forget an evaluation and which runs are its; the runs stay."""
-    store.change(lambda database: database.execute("DELETE FROM evaluations WHERE number = ?", (number,)))
+    store.change(lambda database: database.table("evaluations").delete_where("number = ?", (number,)))
 
 
 def save_unbegun(store: "TraceStore", attempt: CaseAttempt, error: str) -> None:

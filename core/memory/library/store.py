@@ -11,7 +11,7 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from pydantic import ValidationError
 
@@ -38,6 +38,8 @@ from core.schema.exemplar import Exemplar
 from core.storage.database import BUSY_SECONDS, DatabaseFile, damaged
 
 _BATCH = 500
+_OF_OUTCOMES = {"outcome", "success"}
+"""Fields of a retrieval that are read of another table."""
 
 
 class LibraryChange(NamedTuple):
@@ -142,17 +144,10 @@ class Library:
     def log(self, trace: str, last_step: int, found: Iterable[Retrieval]) -> None:
         """Store where exemplars were retrieved in runs of a trace, all of its steps up to `last_step`."""
         with self._database.write():
-            for one in found:
-                self._database.execute(
-                    'INSERT OR REPLACE INTO retrievals (id, trace, run, step, "when", distance, voted, used)'
-                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                    (one.id, trace, one.run, one.step, one.when, one.distance, one.voted, one.used),
-                )
-            self._database.execute(
-                "INSERT INTO traces (trace, told) VALUES (?, ?)"
-                " ON CONFLICT (trace) DO UPDATE SET told = max(told, excluded.told)",
-                (trace, last_step),
-            )
+            rows = ({**one.model_dump(exclude=_OF_OUTCOMES), "trace": trace} for one in found)
+            self._database.table("retrievals").insert_all(rows, replace=True)
+            told = max(last_step, self.last_step_read(trace))
+            self._database.table("traces").upsert({"trace": trace, "told": told})
 
     # Reading
 
@@ -331,9 +326,10 @@ class Library:
         """Remember that both of a pair are to be kept, or forget it; they need not be in the library."""
         id, other = sorted((writing.plain(id), writing.plain(other)))
         with self._database.write():
-            self._database.execute("DELETE FROM apart WHERE id = ? AND other = ?", (id, other))
             if apart:
-                self._database.execute("INSERT INTO apart VALUES (?, ?, ?)", (id, other, time.time()))
+                self._database.table("apart").upsert({"id": id, "other": other, "when": time.time()})
+            else:
+                self._database.table("apart").delete_where("id = ? AND other = ?", (id, other))
 
     def apart(self) -> frozenset[tuple[str, str]]:
         """Return the pairs of which both are to be kept, the ids of each in order."""
@@ -382,12 +378,12 @@ class Library:
                     "SELECT run, outcome, success FROM outcomes WHERE trace = ?", (trace,)
                 )
             }
-            for run, outcome, success in ends:
-                if known.get(run) != (outcome, success):
-                    self._database.execute(
-                        "INSERT OR REPLACE INTO outcomes (trace, run, outcome, success) VALUES (?, ?, ?, ?)",
-                        (trace, run, outcome, success),
-                    )
+            new = (
+                {"trace": trace, "run": run, "outcome": outcome, "success": success}
+                for run, outcome, success in ends
+                if known.get(run) != (outcome, success)
+            )
+            self._database.table("outcomes").insert_all(new, replace=True)
 
     # What was found out by trying
 
@@ -396,19 +392,12 @@ class Library:
     ) -> int:
         """Store what was found out, in place of the one of that number where it is given; returns its number."""
         with self._database.write():
+            values = {"when": when, "content": writing.plain(content)}
             if number is not None:
-                self._database.execute(
-                    'UPDATE proofs SET "when" = ?, content = ? WHERE number = ?',
-                    (when, writing.plain(content), number),
-                )
+                self._database.table("proofs").update(number, values)
                 return number
-            values = {
-                "kind": kind,
-                "about": writing.plain(about),
-                "when": when,
-                "content": writing.plain(content),
-            }
-            return writing.insert(self._database, "proofs", values)
+            values |= {"kind": kind, "about": writing.plain(about)}
+            return cast(int, self._database.table("proofs").insert(values).last_pk)
 
     def proofs(
         self, kind: ProofKind, about: Iterable[str] = (), *, limit: int = 200
@@ -452,7 +441,7 @@ class Library:
                 values = writing.values_of(
                     exemplar, Provenance(origin=origin), writing.tokens_of(exemplar)
                 ) | {"number": -place, "version": 1, "made": 0.0, "changed": 0.0, "change": 0}
-                writing.insert(self._database, "temp.beside", values)
+                self._database.insert("temp.beside", values)
                 writing.insert_words(self._database, -place, exemplar, beside=True)
         self._beside = members
 
@@ -473,7 +462,7 @@ class Library:
             provenance = provenance or Provenance()
             values = writing.values_of(exemplar, provenance, tokens)
             values |= {"version": 1, "made": when, "changed": when, "change": self._next_change()}
-            number = writing.insert(self._database, "exemplars", values)
+            number = cast(int, self._database.table("exemplars").insert(values).last_pk)
             self._keep_version(number, 1, exemplar, tokens, why, when)
             writing.insert_words(self._database, number, exemplar)
             return 1
@@ -493,9 +482,9 @@ class Library:
     def _keep_version(
         self, number: int, version: int, exemplar: Exemplar, tokens: int, why: str, when: float
     ) -> None:
-        self._database.execute(
-            "INSERT INTO versions (exemplar, number, saved, why, tokens, content) VALUES (?, ?, ?, ?, ?, ?)",
-            (number, version, when, writing.plain(why), tokens, writing.pack(exemplar)),
+        values = {"exemplar": number, "number": version, "saved": when, "why": writing.plain(why)}
+        self._database.table("versions").insert(
+            {**values, "tokens": tokens, "content": writing.pack(exemplar)}
         )
 
     def _update(
@@ -503,16 +492,13 @@ class Library:
     ) -> None:
         values: dict[str, Any] = writing.values_of(exemplar, provenance, tokens)
         values |= {"version": version, "changed": when, "change": self._next_change()}
-        sets = ", ".join(f'"{name}" = ?' for name in values)
-        self._database.execute(f"UPDATE exemplars SET {sets} WHERE number = ?", (*values.values(), number))
+        self._database.table("exemplars").update(number, values)
         writing.insert_words(self._database, number, exemplar)
 
     def _set_archived(self, row: dict[str, Any], archived: bool) -> None:
         if bool(row["archived"]) != archived:
-            self._database.execute(
-                "UPDATE exemplars SET archived = ?, changed = ?, change = ? WHERE number = ?",
-                (archived, time.time(), self._next_change(), row["number"]),
-            )
+            values = {"archived": archived, "changed": time.time(), "change": self._next_change()}
+            self._database.table("exemplars").update(row["number"], values)
 
     def _make_current(self, row: dict[str, Any], version: int) -> None:
         exemplar = self._version(row, version).replace(archived=bool(row["archived"]))

@@ -196,13 +196,6 @@ def values_of(exemplar: Exemplar, provenance: Provenance, tokens: int) -> dict[s
     }
 
 
-def insert(database: DatabaseFile, table: str, values: dict[str, Any]) -> int:
-    names = ", ".join(f'"{name}"' for name in values)
-    places = ", ".join("?" * len(values))
-    cursor = database.execute(f"INSERT INTO {table} ({names}) VALUES ({places})", tuple(values.values()))
-    return int(cursor.lastrowid or 0)
-
-
 def insert_words(database: DatabaseFile, number: int, exemplar: Exemplar, *, beside: bool = False) -> None:
     """Store what an exemplar is found by: its words and tags, in place of those it had."""
     words, tags = ("temp.beside_fts", "temp.beside_tags") if beside else ("exemplars_fts", "tags")
@@ -218,9 +211,9 @@ def insert_words(database: DatabaseFile, number: int, exemplar: Exemplar, *, bes
         "note": plain(exemplar.note),
         "words": plain("\n".join(said)),
     }
-    insert(database, words, values)
+    database.insert(words, values)
     for tag in dict.fromkeys(exemplar.tags):
-        insert(database, tags, {"tag": plain(tag), "exemplar": number})
+        database.insert(tags, {"tag": plain(tag), "exemplar": number})
 
 
 def plain(text: str) -> str:

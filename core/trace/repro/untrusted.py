@@ -145,7 +145,11 @@ def _is_virtual(sql: str | None) -> bool:
 
 
 def _schema(connection: sqlite3.Connection) -> list[SchemaRow]:
-    return connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema LIMIT 1000").fetchall()
+    # Which migrations were applied is kept by sqlite-utils, and is nothing of a run.
+    return connection.execute(
+        "SELECT type, name, tbl_name, sql FROM sqlite_schema"
+        " WHERE NOT (tbl_name = '_sqlite_migrations' AND type IN ('table', 'index')) LIMIT 1000"
+    ).fetchall()
 
 
 def _check_schema(connection: sqlite3.Connection, known: _Version, name: str) -> None:

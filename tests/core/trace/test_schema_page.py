@@ -1,9 +1,12 @@
 """The page that explains the tables says what is there."""
 
 import re
+import shlex
 import sqlite3
 
 import pytest
+from click.testing import CliRunner
+from sqlite_utils.cli import cli
 
 from core.storage.resources import RESOURCES
 from core.trace.database import APPLICATION_ID, MIGRATIONS
@@ -39,11 +42,19 @@ def test_the_header_is_as_the_page_says():
     assert f"This page describes version {len(MIGRATIONS)}." in PAGE
 
 
-def test_its_queries_run(database):
-    queries = re.findall(r"```sql\n(.*?)```", PAGE, re.DOTALL)
-    assert queries
-    for query in queries:
-        database.execute(query).fetchall()
+def commands_and_columns():
+    """Return the page's commands, each with the columns of the answer that stands below it."""
+    for block in re.findall(r"```\n(sqlite-utils .*?)```", PAGE, re.DOTALL):
+        command, _, answer = block.partition("\n\n")
+        yield shlex.split(command)[1:], answer.split("\n")[0].split()
+
+
+@pytest.mark.parametrize(("arguments", "columns"), list(commands_and_columns()))
+def test_its_commands_give_what_the_page_shows(database, path, arguments, columns):
+    assert arguments[0] == "traces.db"
+    done = CliRunner().invoke(cli, [str(path), *arguments[1:]])
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert not columns or done.stdout.split("\n")[0].split() == columns
 
 
 def test_its_way_of_reading_blobs_works(store, database):

@@ -252,33 +252,35 @@ def test_after_13_transitions_one_of_those_set_aside_is_chosen_and_bought(stage,
     assert f"Bought {item['id']}" in run.verdict.reason
 
 
-def test_an_empty_buffer_ends_the_run_by_its_budget_with_the_reason(stage, llm_server):
-    llm_server.script(*thinking(SEARCH, *pages_turned(12)))
+def at_the_choice(stage, llm_server, *left):
+    """Open the items at these places, leave each for its reason, and count the rest of the budget as used up."""
+    llm_server.script(*thinking(SEARCH))
+    for place, reason in left:
+        llm_server.script(Reply(text="This."), select(place))
+        llm_server.script(Reply(text=reason), Reply(calls=(call("back_to_results"),)))
     run = stage.open(llm_server, TASK, preset="laser")
+    for _ in range(1 + 2 * len(left)):
+        stage.step(run)
+    memory = run.state.memory
+    rest = 13 - len(memory.transitions)
+    run.state.memory = memory.replace(transitions=(*memory.transitions, *memory.transitions[-1:] * rest))
+    return run
+
+
+def test_an_empty_buffer_ends_the_run_by_its_budget_with_the_reason(stage, llm_server):
+    run = at_the_choice(stage, llm_server)
     stage.to_the_end(run)
     row = run.store.run(run.state.run)
     assert row.outcome == "budget"
     assert row.error == "13 transitions were made, and no candidate was set aside to choose from."
     assert (row.verdict.success, row.verdict.reason) == (False, "Nothing was bought.")
-    assert len(llm_server.requests) == 26
+    assert len(llm_server.requests) == 2
     assert (steps(run)[-1].outcome, steps(run)[-1].message) == ("failed", row.error)
 
 
-def to_the_choice(llm_server, *left):
-    """Script a run that opens the items at these places, leaves each for its reason, and uses the budget up."""
-    llm_server.script(*thinking(SEARCH))
-    for place, reason in left:
-        llm_server.script(Reply(text="This."), select(place))
-        llm_server.script(Reply(text=reason), Reply(calls=(call("back_to_results"),)))
-    llm_server.script(*thinking(*pages_turned(12 - 2 * len(left))))
-
-
 def test_the_choice_has_a_text_of_its_own_and_all_that_is_known_of_each_candidate(stage, llm_server):
-    to_the_choice(llm_server, (0, "It has no loop."), (1, "Too large."))
+    run = at_the_choice(stage, llm_server, (0, "It has no loop."), (1, "Too large."))
     llm_server.script(Reply(text="The first."))
-    run = stage.open(llm_server, TASK, preset="laser")
-    for _ in range(13):
-        stage.step(run)
     stage.until(run, "decide")
     before = len(llm_server.requests)
     llm_server.script(lambda _: Reply(calls=(call(CHOOSE, candidate=run.state.memory.buffer[0].candidate),)))
@@ -326,32 +328,28 @@ def test_a_bad_reply_and_a_bad_repair_at_the_budget_choose_by_the_agents_own_rea
     stage, llm_server, thought, bad
 ):
     reasons = ("It is a steel bottle with a straw lid, white, but dear.", "It is no bottle.")
-    to_the_choice(llm_server, (0, reasons[0]), (1, reasons[1]))
+    run = at_the_choice(stage, llm_server, (0, reasons[0]), (1, reasons[1]))
     llm_server.script(Reply(text=thought), *bad, Reply(text="Buy it then."), buy)
-    run = stage.open(llm_server, TASK, preset="laser")
     stage.to_the_end(run)
 
     best = run.state.memory.buffer[0].candidate
     assert (run.outcome, run.error) == ("done", "")
     assert f"Bought {best}" in run.verdict.reason
     assert run.verdict.reward > 0
-    chosen = steps(run)[13]
+    chosen = steps(run)[5]
     assert (chosen.action, chosen.outcome) == (f"choose_candidate [{best}]", "done")
     assert "(Chosen by rule:" in chosen.thought
-    proposal = records(run, 14)["decide"].proposal
+    proposal = records(run, 6)["decide"].proposal
     assert proposal.remark.startswith("Chosen by rule, not by the LLM: ")
     assert "the most of 2 candidates" in proposal.remark
     assert "could not be used" in proposal.remark
-    assert proposal.remark in view(run, 14).action.message
+    assert proposal.remark in view(run, 6).action.message
     # The LLM is told that this was not its choice.
     assert "Chosen by rule, not by the LLM" in llm_server.requests[-1].texts[-3]
 
 
 def test_a_candidate_whose_page_is_gone_is_not_chosen_for_good(stage, llm_server):
-    to_the_choice(llm_server, (0, "No loop."), (1, "No loop either."))
-    run = stage.open(llm_server, TASK, preset="laser")
-    for _ in range(13):
-        stage.step(run)
+    run = at_the_choice(stage, llm_server, (0, "No loop."), (1, "No loop either."))
     first, second = run.state.memory.buffer
     gone = first.replace(url="http://127.0.0.1:9/item/gone")
     run.state.memory = run.state.memory.replace(buffer=(gone, second))
@@ -359,7 +357,7 @@ def test_a_candidate_whose_page_is_gone_is_not_chosen_for_good(stage, llm_server
         llm_server.script(Reply(text="This."), Reply(calls=(call(CHOOSE, candidate=one.candidate),)))
     llm_server.script(Reply(text="Buy."), buy)
     stage.to_the_end(run)
-    assert [(one.action.split(" ")[0], one.outcome) for one in steps(run)[13:]] == [
+    assert [(one.action.split(" ")[0], one.outcome) for one in steps(run)[5:]] == [
         (CHOOSE, "failed"),
         (CHOOSE, "done"),
         ("buy_now", "done"),
@@ -369,10 +367,7 @@ def test_a_candidate_whose_page_is_gone_is_not_chosen_for_good(stage, llm_server
 
 
 def test_where_what_was_chosen_cannot_be_bought_the_prompt_asks_for_another_choice(stage, llm_server):
-    to_the_choice(llm_server, (0, "No loop."), (1, "No loop either."))
-    run = stage.open(llm_server, TASK, preset="laser")
-    for _ in range(13):
-        stage.step(run)
+    run = at_the_choice(stage, llm_server, (0, "No loop."), (1, "No loop either."))
     first, second = run.state.memory.buffer
     sold_out = first.replace(url=run.state.episode.start_url)
     run.state.memory = run.state.memory.replace(buffer=(sold_out, second))

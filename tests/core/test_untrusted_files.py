@@ -3,7 +3,9 @@
 import contextlib
 import json
 import os
+import tomllib
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 

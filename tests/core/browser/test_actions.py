@@ -540,3 +540,13 @@ async def test_what_is_typed_waits_for_the_list_that_it_filters(
             "Cat",
             "Camel",
         ]
+
+
+@in_browser
+async def test_local_storage_of_an_origin_is_set_before_its_server_is_asked_for_anything(
+    browser: Browsing, site: Site
+) -> None:
+    url = site.page("<script>document.title = [localStorage.theme, localStorage.length].join(' ')</script>")
+    await browser.driver.set_local_storage(site.home, {"theme": 'dark "1"', "other": "2"})
+    await browser.open(url)
+    assert await browser.js("document.title") == 'dark "1" 2'

@@ -9,6 +9,7 @@ from core.schema.step import Abstracted, Acted, Committed, Decided, Observed, Pr
 from core.schema.task import Verdict
 from core.trace.exports.registry import FORMATS
 from core.trace.records import RunStart
+from core.trace.repro.rows import Unchanged
 from core.trace.store import TraceStore
 from tests.core.observations import element, observation
 from tests.core.trace.exports.collector import Collector
@@ -219,3 +220,20 @@ def test_a_wrong_settings_file_has_the_code_2(inside):
     assert done.code == 2
     assert "line 1" in done.err
     assert "did you mean preset?" in done.err
+
+
+def test_two_runs_are_compared_side_by_side_up_to_where_they_first_differ(trace):
+    store = TraceStore.open(trace.db)
+    other = store.copy_to(store, 1, Unchanged())
+    store.save_phase(other, 1, Acted(effect="page action", outcome="done", message="", target='button "Go"'))
+    store.close()
+    done = trace("compare", 1, other)
+    assert done.code == 0, done.err
+    step = 'click [1] button "Go"'
+    assert " ".join(done.out.splitlines()[1].split()) == f"≠ 1. {step} 1. {step} outcome"
+    assert "They first differ at line 1: outcome" in done.out
+    compared = trace("compare", 1, other, "--json").json
+    assert (compared["first_difference"], compared["pairs"][0]["differs"]) == (0, ["outcome"])
+    assert "do not differ" in trace("compare", 1, 1).out
+    missing = trace("compare", 1, 99)
+    assert (missing.code, "There is no run 99" in missing.err) == (2, True)

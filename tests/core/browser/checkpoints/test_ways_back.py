@@ -159,12 +159,18 @@ async def test_an_app_that_pushes_states_goes_back_by_its_history_and_keeps_its_
 
 
 @in_browser
-async def test_cookies_storage_and_databases_are_put_back_by_url(browser: Browsing, site: Site) -> None:
+@pytest.mark.parametrize("foreign", [False, True], ids=["on the same site", "on another site"])
+async def test_cookies_storage_and_databases_are_put_back_by_url(
+    browser: Browsing, site: Site, foreign: bool
+) -> None:
     scene = await opened(browser, site.page(KEEPER))
     await browser.js("keep('then')")
     checkpoint = await scene.checkpoint()
     await browser.js("keep('later'), document.cookie = 'more=1', localStorage.more = 1, 0")
-    await browser.open(site.page("<p>elsewhere"))
+    left_for = site.page(
+        "<p>elsewhere<script>localStorage.l = 'of the other site'</script>" if foreign else "<p>"
+    )
+    await browser.open(site.elsewhere(left_for) if foreign else left_for)
     found = await scene.back(checkpoint, UrlWithStorage())
     assert (found.grade, found.strategy) == ("equivalent", UrlWithStorage.name), found
     assert await browser.js("kept()") == "c=then then then then"

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from core.debugger.snapshots import RunsView
+from core.debugger.session_view import RunsView
 from core.schema.errors import TraceError
 from core.trace.records import RunRow, StepRow
 from core.trace.store import TraceStore

@@ -11,21 +11,14 @@ from core.agent.llm_calls import Asked
 from core.agent.loop import AgentRun
 from core.agent.presets import Presets
 from core.debugger.background_read import LatestRead, TraceReader
+from core.debugger.catalogue import Catalogue, PresetOption
 from core.debugger.listed_runs import ListedRuns
+from core.debugger.live_page import Picked
 from core.debugger.services import Current, Services
-from core.debugger.snapshots import (
-    Catalogue,
-    EditMade,
-    Mode,
-    PersonQuestion,
-    Picked,
-    PresetOption,
-    RunsView,
-    SessionView,
-    Told,
-)
+from core.debugger.session_view import EditMade, Mode, RunsView, SessionView, Told
 from core.debugger.steps.mechanisms import mechanisms_of
 from core.debugger.steps.publisher import StepPublisher
+from core.debugger.steps.views import PersonQuestion
 from core.llm.errors import mistake
 from core.schema.errors import DataError, TraceError
 from core.schema.events import LogLine

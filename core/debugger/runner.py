@@ -12,7 +12,7 @@ from core.browser.channel import PageGone
 from core.debugger.breakpoints.monitor import BreakpointMonitor
 from core.debugger.publisher import Publisher
 from core.debugger.services import Current
-from core.debugger.snapshots import EditMade, Mode
+from core.debugger.session_view import EditMade, Mode
 from core.schema.errors import BackstepError, TraceError
 from core.schema.restore import Sent
 from core.schema.step import Acted, Aligned, Phase, PhaseRecord

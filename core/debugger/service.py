@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from core.debugger.background_read import LatestRead, ask_file
 from core.debugger.commands import command
+from core.debugger.jobs import Job, JobView
 from core.debugger.services import Services
-from core.debugger.snapshots import Job, JobView
 from core.memory.memory import Memory
 from core.schema.errors import BackstepError, DataError, UsageError
 from core.schema.record import Record

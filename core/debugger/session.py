@@ -23,7 +23,7 @@ from core.debugger.publisher import Publisher
 from core.debugger.run_commands import AgentSettings, RunCommands, TaskCommands, TraceCommands
 from core.debugger.runner import Runner
 from core.debugger.services import Current, Services
-from core.debugger.snapshots import SessionView
+from core.debugger.session_view import SessionView
 from core.debugger.worker import Worker
 from core.llm.errors import mistake
 from core.schema.errors import BackstepError

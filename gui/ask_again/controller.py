@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Slot
 
 from core.debugger.ask_again.views import AskView
-from core.debugger.snapshots import Catalogue, SessionView
+from core.debugger.catalogue import Catalogue
+from core.debugger.session_view import SessionView
 from gui.ask_again.window import AskAgain
 from gui.shell.feature import FeatureController
 from gui.shell.main_window import MainWindow

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Slot
 
 from core.debugger.attach.views import AttachRequest, AttachView
-from core.debugger.snapshots import Catalogue
+from core.debugger.catalogue import Catalogue
 from core.schema.restore import Parted
 from gui.attach.dialog import AttachDialog
 from gui.attach.parted import PartedDialog

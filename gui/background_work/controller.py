@@ -7,7 +7,8 @@ from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QApplication, QToolButton
 
 from core.debugger.background_work.views import BackgroundWorkView, WorkRow
-from core.debugger.snapshots import Job, SessionView
+from core.debugger.jobs import Job
+from core.debugger.session_view import SessionView
 from gui.background_work.notifying import Notifier
 from gui.background_work.window import BackgroundWorkWindow
 from gui.shell.feature import FeatureController

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Slot
 
 from core.debugger.branching.views import ForkView
-from core.debugger.snapshots import Catalogue
+from core.debugger.catalogue import Catalogue
 from core.schema.changes import Changes
 from gui.branching.dialog import ForkDialog
 from gui.shell.feature import FeatureController, present

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from core.debugger.branching.views import ForkView
-from core.debugger.snapshots import Catalogue
+from core.debugger.catalogue import Catalogue
 from core.schema.changes import NONE, OWN, Changes, named, pages_in_words
 from gui.theme.theme import Theme
 from gui.widgets.choices import offer_choices

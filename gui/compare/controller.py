@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Slot
 
 from core.debugger.compare.views import ComparedView, PairView, StepKey
-from core.debugger.snapshots import StepView
+from core.debugger.steps.views import StepView
 from gui.compare.window import CompareWindow
 from gui.shell.feature import FeatureController
 from gui.shell.main_window import MainWindow

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
 
-from core.debugger.snapshots import EditText, SessionView
+from core.debugger.editing.views import EditText
+from core.debugger.session_view import SessionView
 from gui.editing.window import TextEditor
 from gui.shell.feature import FeatureController
 from gui.shell.main_window import MainWindow

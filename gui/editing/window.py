@@ -4,7 +4,7 @@ from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QDialog, QWidget
 
-from core.debugger.snapshots import EditText
+from core.debugger.editing.views import EditText
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.code_editor import CodeEditor

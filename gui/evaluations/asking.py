@@ -18,9 +18,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from core.debugger.catalogue import Catalogue, PresetOption
 from core.debugger.evaluations.records import EvalRequest, Request, words_of
 from core.debugger.evaluations.views import RequestPreview, SuiteItem
-from core.debugger.snapshots import Catalogue, PresetOption
 from core.schema.messages import LLMChoice
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button

@@ -7,9 +7,9 @@ from PySide6.QtCore import Slot
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QMessageBox
 
+from core.debugger.catalogue import Catalogue
 from core.debugger.evaluations.records import BisectRequest, EvalRequest, Request, Subject, WorthRequest
 from core.debugger.evaluations.views import BisectChoices, EvaluationsView, OpenedRun, RequestPreview
-from core.debugger.snapshots import Catalogue
 from gui.shell.feature import FeatureController
 from gui.shell.main_window import MainWindow
 from gui.widgets.formats import count

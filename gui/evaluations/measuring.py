@@ -3,10 +3,10 @@
 from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QComboBox, QSpinBox, QWidget
 
+from core.debugger.catalogue import Catalogue
 from core.debugger.evaluations.records import BisectRequest, Subject, WorthRequest, words_of
 from core.debugger.evaluations.selection import read_steps
 from core.debugger.evaluations.views import BisectChoices, RequestPreview
-from core.debugger.snapshots import Catalogue
 from core.schema.errors import UsageError
 from gui.evaluations.asking import AskingDialog
 from gui.theme.theme import Theme

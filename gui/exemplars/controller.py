@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QTimer, Slot
 
 from core.debugger.evaluations.records import Subject
-from core.debugger.snapshots import StepView
+from core.debugger.steps.views import StepView
 from core.schema.exemplar import Exemplar
 from gui.exemplars.changes import ChangesController
 from gui.exemplars.editor.controller import EditorController

@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QEnterEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QLabel, QPushButton, QSizePolicy, QWidget
 
-from core.debugger.snapshots import SessionView
+from core.debugger.session_view import SessionView
 from gui.theme.theme import Theme
 from gui.widgets.buttons import icon_button, key_button
 from gui.widgets.enabled_commands import can_say_how_it_ended

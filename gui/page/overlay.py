@@ -11,7 +11,8 @@ from PySide6.QtCore import QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
-from core.debugger.snapshots import LivePageView, OutlineView, Picked, StepView
+from core.debugger.live_page import LivePageView, OutlineView, Picked
+from core.debugger.steps.views import StepView
 from core.schema.observation import Box, Ref
 from gui.theme.theme import Theme
 

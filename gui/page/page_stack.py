@@ -11,7 +11,9 @@ from PySide6.QtGui import QImage, QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QWidget
 
 from core.debugger.exemplars.saving.views import RecordingView
-from core.debugger.snapshots import LivePageView, Picked, SessionView, StepView
+from core.debugger.live_page import LivePageView, Picked
+from core.debugger.session_view import SessionView
+from core.debugger.steps.views import StepView
 from core.debugger.timeline.views import StepPictures
 from core.schema.observation import Box
 from gui.page.element_card import ElementCard

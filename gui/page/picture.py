@@ -14,7 +14,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from core.debugger.snapshots import ScreenshotView
+from core.debugger.steps.views import ScreenshotView
 from core.schema.observation import Box
 from gui.theme.theme import Theme
 from gui.widgets.decoding import read_picture

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QButtonGroup, QFrame, QPushButton, QToolButton, QWidget
 
-from core.debugger.snapshots import ScreenshotView, StepView
+from core.debugger.steps.views import ScreenshotView, StepView
 from core.debugger.timeline.views import StepPictures
 from gui.page.picture import Picture, SliderPicture
 from gui.theme.theme import Theme

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
 
+from core.debugger.catalogue import Catalogue
 from core.debugger.palette.views import MatchingExemplars, MatchingRuns, ResourcesView
-from core.debugger.snapshots import Catalogue
 from gui.palette.entries import (
     Kind,
     PaletteEntry,

@@ -8,8 +8,9 @@ from typing import Literal, get_args
 
 from PySide6.QtGui import QAction
 
+from core.debugger.catalogue import Catalogue
 from core.debugger.palette.views import MatchingExemplars, MatchingRuns, ResourcesView
-from core.debugger.snapshots import Catalogue, DiagramState
+from core.debugger.steps.views import DiagramState
 from core.storage.resources import RESOURCES
 from core.trace.records import RunRow, StepRow
 from gui.palette.matching import Match, match

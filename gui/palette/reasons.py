@@ -1,6 +1,6 @@
 """Why a command is unavailable now, in one sentence that says what to do."""
 
-from core.debugger.snapshots import SessionView
+from core.debugger.session_view import SessionView
 from gui.widgets.enabled_commands import BUSY
 
 _NO_RUN = "No run is in view: open a task (Ctrl+N) or choose a run"

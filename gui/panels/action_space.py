@@ -7,7 +7,7 @@ from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter
 from PySide6.QtWidgets import QLabel, QListView, QStyle, QWidget
 
 from core.debugger.breakpoints.kinds.actions import ActionChosen
-from core.debugger.snapshots import PermissibleView, StepView
+from core.debugger.steps.views import PermissibleView, StepView
 from core.schema.action_space import PermissibleRow
 from core.schema.observation import Element, Ref
 from gui.theme.theme import Theme

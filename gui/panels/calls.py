@@ -6,7 +6,7 @@ from PySide6.QtCore import QModelIndex, Signal, Slot
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from core.debugger.breakpoints.kinds.problems import LLMCall
-from core.debugger.snapshots import CallView, StepView
+from core.debugger.steps.views import CallView, StepView
 from core.schema.messages import Purpose
 from gui.theme.theme import Theme
 from gui.widgets.copying import CopyEntry

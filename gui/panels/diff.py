@@ -4,7 +4,7 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QStackedWidget, QWidget
 
 from core.debugger.compare.views import PairView, StepKey
-from core.debugger.snapshots import ScreenshotView
+from core.debugger.steps.views import ScreenshotView
 from core.debugger.timeline.views import StepSpan
 from gui.page.picture import Picture
 from gui.theme.theme import Theme

@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, QModelIndex, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
-from core.debugger.snapshots import ExemplarRow, ExemplarsView, StepView
+from core.debugger.steps.views import ExemplarRow, ExemplarsView, StepView
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.editable import EditablePanel, show_right

@@ -3,7 +3,7 @@
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QButtonGroup, QLabel, QPushButton, QSplitter, QWidget
 
-from core.debugger.snapshots import ObservationView, PageChanges, StepView
+from core.debugger.steps.views import ObservationView, PageChanges, StepView
 from core.schema.observation import Ref
 from gui.theme.theme import Theme
 from gui.widgets.buttons import icon_button

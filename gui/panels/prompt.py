@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QApplication, QWidget
 
-from core.debugger.snapshots import CallView, PersonQuestion, StepView
+from core.debugger.steps.views import CallView, PersonQuestion, StepView
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.formats import count, thousands

@@ -4,7 +4,7 @@ from PySide6.QtCore import QModelIndex, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from core.debugger.breakpoints.kinds.actions import PolicyPopped, PolicyPushed
-from core.debugger.snapshots import FrameView, StackView, StepView
+from core.debugger.steps.views import FrameView, StackView, StepView
 from gui.theme.theme import Theme
 from gui.widgets.buttons import icon_button
 from gui.widgets.editable import EditablePanel, show_right

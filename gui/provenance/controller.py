@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Slot
 
 from core.debugger.provenance.views import SourceKind, SourcePlace, WhyView
-from core.debugger.snapshots import StepView
+from core.debugger.steps.views import StepView
 from gui.provenance.window import WhyWindow
 from gui.shell.feature import FeatureController, present
 from gui.shell.main_window import MainWindow

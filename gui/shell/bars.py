@@ -15,7 +15,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.debugger.snapshots import Catalogue, PresetOption, SessionView
+from core.debugger.catalogue import Catalogue, PresetOption
+from core.debugger.session_view import SessionView
 from core.schema.messages import LLMChoice
 from core.schema.step import Origin
 from gui.shell.actions import explain

@@ -3,7 +3,7 @@
 from functools import partial
 from typing import TYPE_CHECKING
 
-from core.debugger.snapshots import MechanismView, SessionView
+from core.debugger.session_view import MechanismView, SessionView
 from gui.shell.undo import Setting, UndoHistory
 from gui.widgets.remembered import Remembered
 

@@ -6,7 +6,8 @@ from functools import partial
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QLineEdit, QWidget
 
-from core.debugger.snapshots import SessionView, StepView
+from core.debugger.session_view import SessionView
+from core.debugger.steps.views import StepView
 from core.schema.step import JudgementPart
 from core.trace.exports.registry import FORMATS, chosen_format
 from core.trace.records import RunRow

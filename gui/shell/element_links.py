@@ -8,7 +8,9 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QObject, Signal
 
-from core.debugger.snapshots import Picked, SessionView, StepView
+from core.debugger.live_page import Picked
+from core.debugger.session_view import SessionView
+from core.debugger.steps.views import StepView
 from core.schema.observation import Box, Element, Ref
 from gui.shell.parts import WindowParts
 from gui.widgets.enabled_commands import RESTING

@@ -5,7 +5,8 @@ from collections.abc import Callable, Mapping
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QDockWidget, QMainWindow
 
-from core.debugger.snapshots import SessionView, StepView
+from core.debugger.session_view import SessionView
+from core.debugger.steps.views import StepView
 from gui.shell.panel_dock import PanelDock
 
 _MECHANISMS: dict[str, frozenset[str]] = {

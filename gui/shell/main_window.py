@@ -7,16 +7,11 @@ from PySide6.QtCore import QSettings, Qt, QTimer, Slot
 from PySide6.QtGui import QCloseEvent, QShowEvent
 from PySide6.QtWidgets import QWidget
 
-from core.debugger.snapshots import (
-    Catalogue,
-    LivePageView,
-    PersonQuestion,
-    Picked,
-    RefusedEdit,
-    RunsView,
-    SessionView,
-    StepView,
-)
+from core.debugger.catalogue import Catalogue
+from core.debugger.editing.views import RefusedEdit
+from core.debugger.live_page import LivePageView, Picked
+from core.debugger.session_view import RunsView, SessionView
+from core.debugger.steps.views import PersonQuestion, StepView
 from core.schema.action_space import PermissibleRow
 from core.schema.events import LogLine
 from core.trace.records import RunRow

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidgetAction,
 )
 
-from core.debugger.snapshots import AmountView, MechanismView
+from core.debugger.session_view import AmountView, MechanismView
 from gui.shell.docks import PLACES, Docks
 from gui.theme.theme import Theme
 from gui.widgets.formats import count

@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QObject, QTimer
 
-from core.debugger.snapshots import StepView
+from core.debugger.steps.views import StepView
 from gui.shell.docks import Docks
 from gui.shell.panel_dock import PanelDock
 

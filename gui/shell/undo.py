@@ -13,7 +13,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoCommand, QUndoStack
 
-from core.debugger.snapshots import EditMade, SessionView
+from core.debugger.session_view import EditMade, SessionView
 from core.trace.records import InterventionKind
 from gui.widgets.enabled_commands import why_no_edit
 from gui.widgets.formats import cut, in_line

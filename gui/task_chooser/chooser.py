@@ -23,7 +23,8 @@ from PySide6.QtWidgets import (
 )
 
 from core.browser.host import name_problem
-from core.debugger.snapshots import Catalogue, TaskFilesAnswer
+from core.debugger.catalogue import Catalogue
+from core.debugger.tasks.views import TaskFilesAnswer
 from core.schema.task import TaskSource
 from gui.task_chooser.lists import OPEN_TASK, FilesAnswer, TaskFilesTab, TaskList, TaskRows
 from gui.theme.theme import Theme

@@ -4,7 +4,7 @@ from PySide6.QtCore import QModelIndex, QObject, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QScrollArea, QStyle, QVBoxLayout, QWidget
 
-from core.debugger.snapshots import TaskFilesAnswer
+from core.debugger.tasks.views import TaskFilesAnswer
 from core.schema.task import Task, TaskSource
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button

@@ -15,7 +15,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.debugger.snapshots import Catalogue, SessionView
+from core.debugger.catalogue import Catalogue
+from core.debugger.session_view import SessionView
 from gui.task_chooser.chooser import TaskChooser
 from gui.theme.theme import Theme
 from gui.widgets.layouts import in_column, in_row

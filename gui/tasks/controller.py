@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QFileDialog
 
-from core.debugger.snapshots import TaskFilesAnswer
+from core.debugger.tasks.views import TaskFilesAnswer
 from gui.shell.feature import FeatureController
 from gui.shell.main_window import MainWindow
 from gui.task_chooser.chooser import TaskChooser

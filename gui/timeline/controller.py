@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QElapsedTimer, QTimer, Slot
 
-from core.debugger.snapshots import SessionView, StepView
+from core.debugger.session_view import SessionView
+from core.debugger.steps.views import StepView
 from core.debugger.timeline.views import TimeView
 from gui.shell.feature import FeatureController
 from gui.shell.main_window import MainWindow

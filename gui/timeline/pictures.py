@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Slot
 from PySide6.QtGui import QImage
 
-from core.debugger.snapshots import StepView
+from core.debugger.steps.views import StepView
 from core.debugger.timeline.views import StepPictures
 from gui.panels.runs.preview import PICTURE
 from gui.shell.feature import FeatureController

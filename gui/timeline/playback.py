@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QTimer, Slot
 
-from core.debugger.snapshots import StepView
+from core.debugger.steps.views import StepView
 from core.debugger.timeline.playing import seconds_shown
 from gui.shell.feature import FeatureController
 from gui.shell.main_window import MainWindow

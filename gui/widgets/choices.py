@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtWidgets import QComboBox, QWidget
 
-from core.debugger.snapshots import PresetOption
+from core.debugger.catalogue import PresetOption
 from core.schema.messages import LLMChoice
 from gui.widgets.words import labelled
 

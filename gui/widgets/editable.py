@@ -5,7 +5,9 @@ from collections.abc import Callable, Iterable, Mapping
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QAbstractButton, QBoxLayout, QInputDialog, QWidget
 
-from core.debugger.snapshots import RefusedEdit, SessionView, StepView
+from core.debugger.editing.views import RefusedEdit
+from core.debugger.session_view import SessionView
+from core.debugger.steps.views import StepView
 from gui.widgets.enabled_commands import why_no_edit
 from gui.widgets.item_views import MenuEntry
 from gui.widgets.words import NoteLabel

@@ -1,6 +1,6 @@
 """Which commands are available in each mode of the session."""
 
-from core.debugger.snapshots import SessionView
+from core.debugger.session_view import SessionView
 from core.trace.records import RunRow
 
 BUSY = ("running", "asking", "acting")

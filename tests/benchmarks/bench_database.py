@@ -22,8 +22,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication
 
-from core.debugger.listed_runs import PAGE, ListedRuns
-from core.debugger.snapshots import RunsView
+from core.debugger.listed_runs import PAGE, ListedRuns, RunsView
 from core.trace.store import TraceStore
 from gui.panels.runs.panel import RunsPanel
 from gui.theme.theme import Theme

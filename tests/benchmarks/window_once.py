@@ -8,7 +8,7 @@ import sys
 import time
 from typing import Any
 
-from core.debugger.snapshots import SessionView
+from core.debugger.session_view import SessionView
 from tests.benchmarks.memory import pss_mb
 from tests.benchmarks.watched_window import run_watched
 

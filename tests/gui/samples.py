@@ -9,11 +9,12 @@ from PySide6.QtGui import QImage, QPainter
 from core.debugger.breakpoints.kinds.actions import ActionChosen, StateEntered
 from core.debugger.breakpoints.kinds.problems import Condition, FigureAbove, NotAligned
 from core.debugger.breakpoints.views import BreakpointView, BreaksView, Watch, WatchValue
-from core.debugger.snapshots import (
+from core.debugger.catalogue import Catalogue, PresetOption
+from core.debugger.live_page import LivePageView, OutlineView
+from core.debugger.session_view import AmountView, MechanismView, RunsView, SessionView
+from core.debugger.steps.views import (
     ActionView,
-    AmountView,
     CallView,
-    Catalogue,
     DiagramEdgeView,
     DiagramState,
     ExemplarRow,
@@ -21,17 +22,11 @@ from core.debugger.snapshots import (
     FrameView,
     GradeView,
     JudgementView,
-    LivePageView,
-    MechanismView,
     MessageView,
     ObservationView,
-    OutlineView,
     PermissibleView,
     PlanView,
-    PresetOption,
-    RunsView,
     ScreenshotView,
-    SessionView,
     SetAsideView,
     StackView,
     StateView,

@@ -9,21 +9,15 @@ from PySide6.QtGui import QColor, QFont, QMouseEvent, QPainter, QPaintEvent, QPe
 from PySide6.QtWidgets import QApplication, QWidget
 
 from core.debugger.branching.branches import Branches
+from core.debugger.catalogue import Catalogue
+from core.debugger.editing.views import EditText, RefusedEdit
 from core.debugger.interventions.corrections import Corrections
 from core.debugger.interventions.edits import RunEditing
 from core.debugger.interventions.live_page import LivePage
+from core.debugger.live_page import LivePageView, Picked
 from core.debugger.run_commands import AgentSettings, RunCommands, TaskCommands, TraceCommands
-from core.debugger.snapshots import (
-    Catalogue,
-    EditText,
-    LivePageView,
-    PersonQuestion,
-    Picked,
-    RefusedEdit,
-    RunsView,
-    SessionView,
-    StepView,
-)
+from core.debugger.session_view import RunsView, SessionView
+from core.debugger.steps.views import PersonQuestion, StepView
 from core.debugger.timeline.views import FilmPictures, StepPictures
 from core.schema.events import LogLine
 from core.schema.signal import Signal as CoreSignal

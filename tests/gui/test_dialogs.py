@@ -5,8 +5,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
+from core.debugger.catalogue import Catalogue
 from core.debugger.llms.views import KnownServer, LLMAnswer, LLMEntry
-from core.debugger.snapshots import Catalogue
 from gui.llms.dialog import SettingsDialog
 from gui.shell.actions import make_actions
 from gui.shell.help import KeysDialog

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 from core.debugger.background_work.views import BackgroundWorkView, WorkRow
 from core.debugger.commands import command
+from core.debugger.jobs import Job
 from core.debugger.service import Service
-from core.debugger.snapshots import Job
 
 if TYPE_CHECKING:
     from core.debugger.session import Session

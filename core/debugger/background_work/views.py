@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from core.debugger.snapshots import Job
+from core.debugger.jobs import Job
 from core.schema.record import Record
 
 

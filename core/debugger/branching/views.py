@@ -1,6 +1,6 @@
 """The views of a fork."""
 
-from core.debugger.snapshots import AmountView
+from core.debugger.session_view import AmountView
 from core.schema.changes import Changes
 from core.schema.record import Record
 

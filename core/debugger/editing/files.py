@@ -12,7 +12,7 @@ from core.agent.policies.catalogue import NOT_POLICIES
 from core.agent.policies.file import read_policy
 from core.agent.resources import AgentResources, with_files
 from core.debugger.editing.settings_file import SETTINGS
-from core.debugger.snapshots import EditText
+from core.debugger.editing.views import EditText
 from core.schema.errors import BackstepError, DataError, UsageError
 from core.settings.saving import write_whole
 from core.settings.settings import FILE_NAME

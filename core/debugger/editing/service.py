@@ -17,9 +17,9 @@ from core.agent.resources import AgentResources
 from core.debugger.commands import command
 from core.debugger.editing.files import AgentFiles
 from core.debugger.editing.settings_file import SETTINGS, checked_settings, with_key
+from core.debugger.editing.views import EditText
 from core.debugger.interventions.held_texts import as_text
 from core.debugger.service import Service
-from core.debugger.snapshots import EditText
 from core.schema.errors import BackstepError, DataError, UsageError
 from core.schema.messages import Message
 from core.schema.signal import Signal

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from core.debugger.snapshots import EditText
+from core.debugger.editing.views import EditText
 from core.schema.errors import BackstepError
 from core.settings.settings import FILE_NAME, FileSettings
 from core.settings.user_file import UserFile

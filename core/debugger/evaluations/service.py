@@ -33,8 +33,8 @@ from core.debugger.evaluations.views import (
 )
 from core.debugger.evaluations.worth import worth_result
 from core.debugger.job_process import server_flags, shared_flags
+from core.debugger.jobs import Job
 from core.debugger.service import Service
-from core.debugger.snapshots import Job
 from core.schema.errors import BackstepError, TraceError, UsageError
 from core.schema.signal import Signal
 from core.trace.evaluated import evaluated_runs

@@ -6,7 +6,7 @@ from core.agent.edits.next_action import EditAction
 from core.agent.edits.run_edits import problem_of
 from core.agent.run_history import RunHistory
 from core.debugger.fix.views import Rerun
-from core.debugger.snapshots import SessionView
+from core.debugger.session_view import SessionView
 from core.schema.action import Action, RefTarget
 from core.schema.element_identity import called, find_again
 from core.schema.errors import TraceError

@@ -18,8 +18,9 @@ from core.debugger.fix.family import measured_family
 from core.debugger.fix.rerun import ActionInPlace, outcome_words, rerun_of, stored_rerun
 from core.debugger.fix.step_texts import StepTexts
 from core.debugger.fix.views import FamilyResult, FixPlace, FixView, Rerun
+from core.debugger.jobs import Job
 from core.debugger.service import Service
-from core.debugger.snapshots import Job, SessionView
+from core.debugger.session_view import SessionView
 from core.schema.action_text import parse_action
 from core.schema.changes import Changes
 from core.schema.errors import BackstepError, TraceError, UsageError

@@ -6,11 +6,11 @@ from core.agent.llm_calls import Asker
 from core.agent.resources import AgentResources
 from core.agent.stored_step import StoredPrompt, prompt_at
 from core.debugger.editing.files import AgentFiles
+from core.debugger.editing.views import EditText
 from core.debugger.fix.places import places_of
 from core.debugger.fix.views import Clue, FixPlace
 from core.debugger.interventions.held_texts import as_text
 from core.debugger.services import Services
-from core.debugger.snapshots import EditText
 from core.schema.action_text import parse_action
 from core.schema.changes import Changes
 from core.schema.errors import ActionSyntaxError, BackstepError, UsageError

@@ -2,7 +2,8 @@
 
 from typing import Literal
 
-from core.debugger.snapshots import EditText, JobView
+from core.debugger.editing.views import EditText
+from core.debugger.jobs import JobView
 from core.schema.record import Record
 
 MOST_SEEDS = 50

@@ -16,9 +16,9 @@ from core.agent.edits.run_edits import apply_edit, problem_of, redo_edit, undo_e
 from core.agent.llm_calls import HeldCall, HeldReply
 from core.agent.loop import AgentRun
 from core.debugger.commands import SessionCommands, SessionParts, command
+from core.debugger.editing.views import EditText, RefusedEdit
 from core.debugger.interventions import held_texts
 from core.debugger.runner import GoalKind
-from core.debugger.snapshots import EditText, RefusedEdit
 from core.schema.errors import BackstepError, UsageError
 from core.schema.signal import Signal
 from core.schema.step import Phase

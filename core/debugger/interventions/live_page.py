@@ -11,7 +11,7 @@ from core.browser.channel import PageGone
 from core.browser.demonstration import Demonstration, HumanAction
 from core.browser.page import Page
 from core.debugger.commands import SessionCommands, SessionParts, command
-from core.debugger.snapshots import Picked
+from core.debugger.live_page import Picked
 from core.schema.action import Action
 from core.schema.errors import ActionError, BackstepError, BrowserError
 from core.schema.observation import Box, Ref

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 
 from core.agent.presets import AbstractionTable, Mechanism, Preset, bounds
 from core.agent.state import RunState
-from core.debugger.snapshots import (
-    AmountView,
+from core.debugger.session_view import AmountView, MechanismView
+from core.debugger.steps.views import (
     DiagramEdgeView,
     DiagramState,
     ExemplarRow,
@@ -14,7 +14,6 @@ from core.debugger.snapshots import (
     FrameView,
     GradeView,
     JudgementView,
-    MechanismView,
     PlanView,
     SetAsideView,
     StackView,

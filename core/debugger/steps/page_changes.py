@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from core.debugger.snapshots import PageChanges
+from core.debugger.steps.views import PageChanges
 from core.schema.observation import Element, Observation
 
 

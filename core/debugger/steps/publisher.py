@@ -10,9 +10,10 @@ from core.agent.prompt_builder import targets
 from core.agent.spaces.macros import element_of
 from core.browser.channel import PageGone
 from core.debugger.background_read import LatestRead, TraceReader
+from core.debugger.live_page import LivePageView, OutlineView
 from core.debugger.services import Current
-from core.debugger.snapshots import ActionView, LivePageView, OutlineView, StepView
 from core.debugger.steps.view import MadeParts, recorded_step, ref_of, step_view
+from core.debugger.steps.views import ActionView, StepView
 from core.schema.errors import BackstepError
 from core.schema.signal import Signal
 from core.trace.store import TraceStore

@@ -6,7 +6,9 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from core.agent.presets import ATTACHED
-from core.debugger.snapshots import (
+from core.debugger.steps.mechanisms import exemplars_view, plan_view, stack_view, state_view
+from core.debugger.steps.page_changes import page_changes
+from core.debugger.steps.views import (
     ActionView,
     CallView,
     MessageView,
@@ -15,8 +17,6 @@ from core.debugger.snapshots import (
     ScreenshotView,
     StepView,
 )
-from core.debugger.steps.mechanisms import exemplars_view, plan_view, stack_view, state_view
-from core.debugger.steps.page_changes import page_changes
 from core.llm.costs import count_tokens
 from core.llm.openai_format import shaped_message
 from core.llm.replies import split_thinking

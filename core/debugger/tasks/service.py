@@ -5,7 +5,7 @@ from pathlib import Path
 
 from core.debugger.commands import command
 from core.debugger.service import Service
-from core.debugger.snapshots import TaskFilesAnswer
+from core.debugger.tasks.views import TaskFilesAnswer
 from core.environments.own_tasks import absolute
 from core.environments.registry import Environments
 from core.schema.errors import BackstepError, DataError

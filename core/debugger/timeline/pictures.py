@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from core.debugger.snapshots import ScreenshotView
 from core.debugger.steps.view import screenshot_view
+from core.debugger.steps.views import ScreenshotView
 from core.debugger.timeline.views import FilmPictures, StepPictures
 from core.schema.errors import NotInTraceError, TraceError
 from core.schema.step import BlobHash, Observed, record_of

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from core.browser.log.records import LogPart
-from core.debugger.snapshots import ScreenshotView
+from core.debugger.steps.views import ScreenshotView
 from core.schema.record import Record
 from core.schema.step import BlobHash, CallRecord, Phase, seconds_covered
 from core.trace.records import StepRow

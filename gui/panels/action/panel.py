@@ -9,7 +9,9 @@ from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton, QScrollArea, QWidget
 
-from core.debugger.snapshots import ActionView, PersonQuestion, Picked, SessionView, StepView
+from core.debugger.live_page import Picked
+from core.debugger.session_view import SessionView
+from core.debugger.steps.views import ActionView, PersonQuestion, StepView
 from core.schema.action_space import PermissibleRow
 from gui.panels.action.form import ActionForm, same_action
 from gui.panels.action.queue_list import QueueList

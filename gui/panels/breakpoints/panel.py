@@ -10,7 +10,7 @@ from core.debugger.breakpoints.kinds.actions import RequestBegins
 from core.debugger.breakpoints.kinds.breakpoint import Breakpoint
 from core.debugger.breakpoints.kinds.problems import Failure, NotAligned
 from core.debugger.breakpoints.views import BreakpointView, BreaksView, Watch, WatchKind, WatchValue
-from core.debugger.snapshots import StepView
+from core.debugger.steps.views import StepView
 from gui.panels.breakpoints.expression_field import ExpressionField
 from gui.theme.theme import Theme
 from gui.widgets.buttons import ElidedButton, icon_button

@@ -7,7 +7,7 @@ from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QListWidget, QListWidgetItem, QToolButton, QWidget
 
-from core.debugger.snapshots import PlanView
+from core.debugger.steps.views import PlanView
 from gui.theme.theme import Theme
 from gui.widgets.buttons import icon_button, key_button
 from gui.widgets.item_views import RowMenu

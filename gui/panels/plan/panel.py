@@ -7,7 +7,7 @@ from PySide6.QtCore import QEvent, QModelIndex, QObject, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QWidget
 
-from core.debugger.snapshots import GradeView, JudgementView, PermissibleView, PlanView, StepView
+from core.debugger.steps.views import GradeView, JudgementView, PermissibleView, PlanView, StepView
 from core.schema.progress import Subtask
 from core.schema.step import JudgementPart, RemedyRecord
 from gui.panels.plan.editor import PlanEditor

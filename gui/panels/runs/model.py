@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, Qt, Signal
 
-from core.debugger.snapshots import RunsView
+from core.debugger.session_view import RunsView
 from core.schema.step import PHASES
 from core.trace.records import RunRow, StepRow
 from gui.theme.tokens import ORIGIN_SHAPES

@@ -7,7 +7,8 @@ from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QObject, Qt
 from PySide6.QtGui import QHideEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QApplication, QTreeView, QWidget
 
-from core.debugger.snapshots import RunsView, SessionView, StepView
+from core.debugger.session_view import RunsView, SessionView
+from core.debugger.steps.views import StepView
 from core.trace.records import RunRow, StepRow
 from gui.panels.runs.model import Node, RunsModel
 from gui.panels.runs.preview import StepHover

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.debugger.snapshots import DiagramEdgeView, DiagramState
+from core.debugger.steps.views import DiagramEdgeView, DiagramState
 from gui.panels.state.diagram_layout import BoxPlace, Layout, Pair, lay_out
 from gui.theme.theme import Theme
 from gui.widgets.formats import count

@@ -1,8 +1,8 @@
 """What the trace has of a run, as tests of the loop ask for it."""
 
 from core.agent.loop import AgentRun
-from core.debugger.snapshots import StepView
 from core.debugger.steps.view import recorded_step
+from core.debugger.steps.views import StepView
 from core.schema.step import Phase, PhaseRecord
 from core.trace.records import StepRow
 

@@ -7,18 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from core.browser.chromium import ChromiumHost
+from core.debugger.catalogue import Catalogue
+from core.debugger.editing.views import EditText
+from core.debugger.live_page import LivePageView, Picked
 from core.debugger.services import Services, open_services
 from core.debugger.session import Session
-from core.debugger.snapshots import (
-    Catalogue,
-    EditText,
-    LivePageView,
-    PersonQuestion,
-    Picked,
-    RunsView,
-    SessionView,
-    StepView,
-)
+from core.debugger.session_view import RunsView, SessionView
+from core.debugger.steps.views import PersonQuestion, StepView
 from core.environments.registry import Environments
 from core.schema.events import LogLine
 from core.settings.settings import LLMSettings, Settings

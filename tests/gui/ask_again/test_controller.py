@@ -4,7 +4,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from core.debugger.ask_again.views import Question
-from core.debugger.snapshots import RunsView
+from core.debugger.session_view import RunsView
 from gui.ask_again.controller import AskAgainController
 from gui.shell.main_window import MainWindow
 from tests.gui import samples

@@ -6,7 +6,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from core.debugger.attach.views import AttachRequest, AttachView, Hold
-from core.debugger.snapshots import Catalogue
+from core.debugger.catalogue import Catalogue
 from core.schema.restore import Parted
 from core.schema.task import Task
 from gui.attach.controller import AttachController

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from core.debugger.background_work.views import BackgroundWorkView, WorkRow
-from core.debugger.snapshots import Job
+from core.debugger.jobs import Job
 from gui.background_work.controller import BackgroundWorkController, install
 from gui.shell.main_window import MainWindow
 from tests.gui import samples

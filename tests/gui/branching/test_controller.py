@@ -3,7 +3,8 @@
 import pytest
 from pytestqt.qtbot import QtBot
 
-from core.debugger.snapshots import RunsView, StepView
+from core.debugger.session_view import RunsView
+from core.debugger.steps.views import StepView
 from core.schema.changes import Changes
 from gui.branching.controller import ForkController
 from gui.shell.main_window import MainWindow

@@ -5,7 +5,8 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from core.debugger.branching.views import ForkView, PolicyChoice
-from core.debugger.snapshots import AmountView, Catalogue, PresetOption
+from core.debugger.catalogue import Catalogue, PresetOption
+from core.debugger.session_view import AmountView
 from core.schema.changes import Changes
 from core.schema.messages import LLMChoice
 from gui.branching.dialog import ForkDialog

@@ -4,7 +4,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from core.debugger.compare.views import ComparedView
-from core.debugger.snapshots import RunsView, StepView
+from core.debugger.session_view import RunsView
+from core.debugger.steps.views import StepView
 from gui.compare.controller import CompareController
 from gui.shell.main_window import MainWindow
 from tests.gui import reading_samples, samples

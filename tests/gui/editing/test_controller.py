@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from core.debugger.snapshots import EditText
+from core.debugger.editing.views import EditText
 from gui.editing.controller import EditingController
 from gui.shell.main_window import MainWindow
 from tests.gui import samples

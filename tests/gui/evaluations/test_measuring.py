@@ -3,9 +3,9 @@
 import pytest
 from PySide6.QtTest import QSignalSpy
 
+from core.debugger.catalogue import PresetOption
 from core.debugger.evaluations.records import BisectRequest, Subject, WorthRequest
 from core.debugger.evaluations.views import BisectChoices, RequestPreview
-from core.debugger.snapshots import PresetOption
 from gui.evaluations.controller import EvaluationsController, install
 from tests.gui import samples as window_samples
 from tests.gui.evaluations import samples

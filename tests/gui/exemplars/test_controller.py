@@ -6,7 +6,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from core.debugger.evaluations.records import Subject
-from core.debugger.snapshots import ObservationView, SessionView, StepView
+from core.debugger.session_view import SessionView
+from core.debugger.steps.views import ObservationView, StepView
 from gui.exemplars.controller import install
 from gui.shell.main_window import MainWindow
 from tests.core.memory.making import ALL

@@ -1,7 +1,7 @@
 """Sample views as the service of Fix sends them."""
 
+from core.debugger.editing.views import EditText
 from core.debugger.fix.views import Clue, FamilyResult, FixPlace, FixView, Rerun
-from core.debugger.snapshots import EditText
 
 POLICY = """+++
 description = "Enters keywords, and a price limit, into the shop's search and brings up the list of results."

@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from core.debugger.attach.service import AttachService
 from core.debugger.attach.views import AttachRequest, AttachView
-from core.debugger.snapshots import StepView
+from core.debugger.steps.views import StepView
 from tests.gui.live.test_window import LiveWindow
 from tests.llm_server import LLMServer
 

@@ -15,7 +15,7 @@ import pytest
 from core.debugger.breakpoints.kinds.actions import ActionChosen
 from core.debugger.breakpoints.kinds.problems import LLMCall
 from core.debugger.breakpoints.service import BreakpointsService
-from core.debugger.snapshots import EditText
+from core.debugger.editing.views import EditText
 from core.trace.prompt_words import difference
 from tests.benchmarks.memory import descendants
 from tests.gui.live.attached import AttachedWindow, desk

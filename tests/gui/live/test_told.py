@@ -7,7 +7,7 @@ from core.debugger.breakpoints.kinds.breakpoint import Breakpoint
 from core.debugger.breakpoints.kinds.problems import Condition
 from core.debugger.breakpoints.service import BreakpointsService
 from core.debugger.breakpoints.stored_events import last_hit
-from core.debugger.snapshots import StepView
+from core.debugger.steps.views import StepView
 from core.schema.changes import Changes
 from tests.core.stage import on, page_file
 from tests.gui.live.attached import AttachedWindow, desk

@@ -3,7 +3,7 @@
 from PySide6.QtWidgets import QWidget
 
 from core.debugger.llms.views import KnownServer, LLMAnswer, LLMEntry
-from core.debugger.snapshots import TaskFilesAnswer
+from core.debugger.tasks.views import TaskFilesAnswer
 from gui.llms.dialog import SettingsDialog
 from gui.panels.breakpoints.editor import BreakpointEditor
 from gui.panels.breakpoints.expression_field import ExpressionField

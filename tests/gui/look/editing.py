@@ -2,7 +2,8 @@
 
 from PySide6.QtWidgets import QInputDialog, QWidget
 
-from core.debugger.snapshots import EditMade, EditText, RefusedEdit
+from core.debugger.editing.views import EditText, RefusedEdit
+from core.debugger.session_view import EditMade
 from gui.editing.controller import EditingController
 from tests.gui import samples
 from tests.gui.look.studio import Studio, take_pictures

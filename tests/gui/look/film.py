@@ -4,7 +4,7 @@ from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QPoint, QRect
 from PySide6.QtGui import QColor, QFont, QImage, QPainter
 from PySide6.QtWidgets import QWidget
 
-from core.debugger.snapshots import ScreenshotView
+from core.debugger.steps.views import ScreenshotView
 from core.debugger.timeline.views import StepPictures, TimeMark
 from core.schema.observation import Box
 from core.schema.task import Verdict

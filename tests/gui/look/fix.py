@@ -2,8 +2,8 @@
 
 from PySide6.QtWidgets import QWidget
 
+from core.debugger.editing.views import EditText
 from core.debugger.fix.views import FixView, Rerun
-from core.debugger.snapshots import EditText
 from gui.fix.window import FixWindow
 from tests.gui.fix import samples
 from tests.gui.look.studio import Studio, take_pictures

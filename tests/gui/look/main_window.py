@@ -2,16 +2,15 @@
 
 from PySide6.QtWidgets import QWidget
 
-from core.debugger.snapshots import (
+from core.debugger.live_page import Picked
+from core.debugger.session_view import RunsView, SessionView
+from core.debugger.steps.views import (
     ActionView,
     ExemplarsView,
     ObservationView,
     PageChanges,
     PersonQuestion,
-    Picked,
     PlanView,
-    RunsView,
-    SessionView,
     StackView,
     StateView,
     StepView,

@@ -1,7 +1,7 @@
 """Pictures of the command palette: `python -m tests.gui.look.palette OUTDIR [STAGE ...]`."""
 
 from core.debugger.palette.views import MatchingExemplars, MatchingRuns, PolicyRow, ResourcesView, SettingRow
-from core.debugger.snapshots import SessionView
+from core.debugger.session_view import SessionView
 from core.memory.library.records import LibraryRow
 from gui.palette.controller import PaletteController
 from tests.gui import samples

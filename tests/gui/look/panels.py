@@ -3,12 +3,8 @@
 from PySide6.QtWidgets import QWidget
 
 from core.debugger.breakpoints.views import BreaksView
-from core.debugger.snapshots import (
-    DiagramEdgeView,
-    DiagramState,
-    StateView,
-    Subtask,
-)
+from core.debugger.steps.views import DiagramEdgeView, DiagramState, StateView
+from core.schema.progress import Subtask
 from tests.gui import samples
 from tests.gui.look.studio import Studio, large, take_pictures
 

@@ -5,7 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from core.debugger.snapshots import SessionView, Told
+from core.debugger.session_view import SessionView, Told
 from core.schema.events import ScriptWait
 from gui.page.message_bar import MessageBar
 

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PySide6.QtCore import QRectF, QSizeF
 
-from core.debugger.snapshots import OutlineView
+from core.debugger.live_page import OutlineView
 from core.schema.observation import Box
 from gui.page.overlay import place
 

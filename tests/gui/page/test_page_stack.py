@@ -4,7 +4,8 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from core.debugger.snapshots import LivePageView, OutlineView, Picked, SessionView
+from core.debugger.live_page import LivePageView, OutlineView, Picked
+from core.debugger.session_view import SessionView
 from core.schema.observation import Box
 from gui.page.page_stack import PageStack
 from tests.gui import samples

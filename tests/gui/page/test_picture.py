@@ -3,7 +3,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
-from core.debugger.snapshots import ScreenshotView
+from core.debugger.steps.views import ScreenshotView
 from core.schema.observation import Box
 from gui.page.picture import Picture, SliderPicture
 from tests.gui import samples

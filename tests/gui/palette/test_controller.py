@@ -7,7 +7,8 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from core.debugger.palette.views import MatchingExemplars, MatchingRuns, PolicyRow, ResourcesView, SettingRow
-from core.debugger.snapshots import DiagramState, SessionView
+from core.debugger.session_view import SessionView
+from core.debugger.steps.views import DiagramState
 from core.memory.library.records import LibraryRow
 from gui.palette.controller import PaletteController
 from gui.shell.actions import COMMANDS

@@ -5,7 +5,7 @@ from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from core.debugger.snapshots import PermissibleView
+from core.debugger.steps.views import PermissibleView
 from core.schema.action_space import PermissibleRow
 from gui.panels.action_space import PermissiblePanel
 from tests.gui import samples

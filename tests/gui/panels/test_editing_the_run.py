@@ -5,7 +5,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QInputDialog, QLabel
 from pytestqt.qtbot import QtBot
 
-from core.debugger.snapshots import EditMade, RefusedEdit
+from core.debugger.editing.views import RefusedEdit
+from core.debugger.session_view import EditMade
 from gui.shell.main_window import MainWindow
 from tests.gui import samples
 

@@ -2,7 +2,7 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from core.debugger.snapshots import ExemplarRow, ExemplarsView
+from core.debugger.steps.views import ExemplarRow, ExemplarsView
 from gui.panels.exemplars import ExemplarsPanel
 from tests.gui import samples
 

@@ -5,7 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from core.debugger.snapshots import ObservationView, PersonQuestion
+from core.debugger.steps.views import ObservationView, PersonQuestion
 from core.schema.messages import Message
 from gui.panels.calls import CallsPanel
 from gui.panels.observation import ObservationPanel

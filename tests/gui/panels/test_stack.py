@@ -2,7 +2,7 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from core.debugger.snapshots import FrameView, StackView
+from core.debugger.steps.views import FrameView, StackView
 from gui.panels.stack import StackPanel
 from tests.gui import samples
 

@@ -4,7 +4,8 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit
 
-from core.debugger.snapshots import PageChanges, Picked
+from core.debugger.live_page import Picked
+from core.debugger.steps.views import PageChanges
 from gui.shell.main_window import MainWindow
 from tests.gui import samples
 from tests.gui.shell.test_main_window import ALT, CTRL, review, show

@@ -3,7 +3,8 @@
 from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
-from core.debugger.snapshots import ExemplarsView, MechanismView, PlanView, StackView, StateView, StepView
+from core.debugger.session_view import MechanismView
+from core.debugger.steps.views import ExemplarsView, PlanView, StackView, StateView, StepView
 from gui.shell.main_window import MainWindow
 from tests.gui import samples
 

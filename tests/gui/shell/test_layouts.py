@@ -5,7 +5,7 @@ from PySide6.QtCore import QSettings, Qt
 from PySide6.QtWidgets import QTabBar
 from pytestqt.qtbot import QtBot
 
-from core.debugger.snapshots import Told
+from core.debugger.session_view import Told
 from gui.shell.docks import PLACES
 from gui.shell.layouts import LAYOUTS
 from gui.shell.main_window import MainWindow

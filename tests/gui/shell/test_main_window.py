@@ -7,7 +7,9 @@ from PySide6.QtCore import QPoint, QSettings, Qt
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from core.debugger.snapshots import Catalogue, Picked, SessionView
+from core.debugger.catalogue import Catalogue
+from core.debugger.live_page import Picked
+from core.debugger.session_view import SessionView
 from core.schema.observation import Box
 from core.trace.exports.registry import FORMATS
 from gui.shell.docks import PLACES
@@ -356,7 +358,7 @@ def test_the_stalls_of_a_minute_are_one_line_of_the_log(window: MainWindow):
 
 
 def test_a_person_who_is_asked_answers_through_the_session(window: MainWindow, session, qtbot: QtBot):
-    from core.debugger.snapshots import PersonQuestion
+    from core.debugger.steps.views import PersonQuestion
 
     review(qtbot, window, session)
     session.question_asked.send(PersonQuestion(purpose="decide", messages=()))
@@ -377,7 +379,7 @@ def test_the_windows_keys_work_while_the_page_has_the_focus(window: MainWindow, 
 
 
 def test_ctrl_enter_answers_from_within_the_thought(window: MainWindow, session, qtbot: QtBot):
-    from core.debugger.snapshots import PersonQuestion
+    from core.debugger.steps.views import PersonQuestion
 
     review(qtbot, window, session)
     session.question_asked.send(PersonQuestion(purpose="rationale", messages=(), needs_action=False))

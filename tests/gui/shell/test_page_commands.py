@@ -3,7 +3,7 @@
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from core.debugger.snapshots import SessionView
+from core.debugger.session_view import SessionView
 from gui.shell.main_window import MainWindow
 from tests.gui import samples
 from tests.gui.stand_ins import AskedSession, DrawnPage

@@ -3,7 +3,7 @@
 from PySide6.QtCore import QSettings, Qt
 from pytestqt.qtbot import QtBot
 
-from core.debugger.snapshots import RunsView
+from core.debugger.session_view import RunsView
 from gui.shell.main_window import MainWindow
 from gui.widgets.remembered import OpenedTask
 from tests.gui import samples

@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from core.debugger.breakpoints.kinds.actions import StateEntered
 from core.debugger.breakpoints.views import BreakChange, Watch
-from core.debugger.snapshots import AmountView, EditMade, MechanismView, SessionView, Told
+from core.debugger.session_view import AmountView, EditMade, MechanismView, SessionView, Told
 from gui.breakpoints.controller import BreakpointsController
 from gui.shell.main_window import MainWindow
 from tests.gui import samples

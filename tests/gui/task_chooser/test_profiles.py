@@ -2,7 +2,7 @@
 
 from PySide6.QtWidgets import QMessageBox
 
-from core.debugger.snapshots import Catalogue
+from core.debugger.catalogue import Catalogue
 from gui.shell.main_window import MainWindow
 from gui.widgets.remembered import OpenedTask
 

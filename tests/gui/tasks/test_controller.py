@@ -11,7 +11,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 
-from core.debugger.snapshots import Catalogue
+from core.debugger.catalogue import Catalogue
 from core.debugger.tasks.service import TaskFilesService
 from core.environments.registry import Environments
 from core.settings.settings import load_settings

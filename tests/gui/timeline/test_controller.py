@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from core.debugger.snapshots import ScreenshotView
+from core.debugger.steps.views import ScreenshotView
 from core.debugger.timeline.views import StepPictures
 from gui.shell.main_window import MainWindow
 from gui.timeline.controller import install

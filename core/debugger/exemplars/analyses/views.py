@@ -2,7 +2,7 @@
 
 from typing import Generic, Literal, TypeVar
 
-from core.debugger.snapshots import JobView
+from core.debugger.jobs import JobView
 from core.memory.analysis.records import LeftOutExemplar, LookupTrial, MemberFound, NearPair, PairsFound
 from core.schema.exemplar import RecallSettings
 from core.schema.record import Record

@@ -2,8 +2,8 @@
 
 from typing import Literal
 
+from core.debugger.catalogue import PresetOption
 from core.debugger.exemplars.comparing import ComparedVersions
-from core.debugger.snapshots import PresetOption
 from core.memory.editing.draft_files import KeptDraft
 from core.memory.editing.reading import TextProblem
 from core.memory.library.records import Version

@@ -1,6 +1,6 @@
 """The views of the library and of an import."""
 
-from core.debugger.snapshots import JobView
+from core.debugger.jobs import JobView
 from core.memory.checks import Problem
 from core.memory.exchange.plan import ImportChoices, ImportPlan
 from core.memory.library.records import (

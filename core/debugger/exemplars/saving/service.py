@@ -20,7 +20,7 @@ from core.debugger.exemplars.saving.views import (
 )
 from core.debugger.interventions.live_page import HumanActionRecorder
 from core.debugger.service import Service
-from core.debugger.snapshots import SessionView
+from core.debugger.session_view import SessionView
 from core.llm.costs import count_tokens
 from core.memory.checks import check
 from core.memory.library.records import Filter

@@ -6,8 +6,8 @@ import pytest
 
 from core.debugger.background_work.service import BackgroundWorkService
 from core.debugger.commands import command
+from core.debugger.jobs import JobView
 from core.debugger.service import JobService
-from core.debugger.snapshots import JobView
 from core.schema.errors import UsageError
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from core.debugger.snapshots import TaskFilesAnswer
 from core.debugger.tasks.service import TaskFilesService
+from core.debugger.tasks.views import TaskFilesAnswer
 from core.environments.registry import Environments
 from core.settings.settings import load_settings, settings_path
 from tests.core.environments.test_own_tasks import config_file, own, task_file

@@ -1,5 +1,6 @@
 """Exemplars as the editor shows them."""
 
+from core.debugger.catalogue import PresetOption
 from core.debugger.exemplars.editor.views import (
     Checked,
     EditorView,
@@ -7,7 +8,6 @@ from core.debugger.exemplars.editor.views import (
     PageChoice,
     ParserTrial,
 )
-from core.debugger.snapshots import PresetOption
 from core.memory.checks import check_draft
 from core.memory.editing.draft_files import KeptDraft
 from core.memory.editing.reading import read

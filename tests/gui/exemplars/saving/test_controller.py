@@ -6,7 +6,8 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from core.debugger.exemplars.saving.views import RecordedSteps, RecordingView
-from core.debugger.snapshots import RunsView, SessionView, StepView
+from core.debugger.session_view import RunsView, SessionView
+from core.debugger.steps.views import StepView
 from gui.exemplars.controller import install
 from gui.shell.main_window import MainWindow
 from tests.gui import samples

@@ -2,7 +2,9 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from core.debugger.snapshots import ActionView, PersonQuestion, Picked, SessionView
+from core.debugger.live_page import Picked
+from core.debugger.session_view import SessionView
+from core.debugger.steps.views import ActionView, PersonQuestion
 from core.schema.messages import Message
 from gui.panels.action.panel import ActionPanel
 from tests.gui import samples

@@ -7,7 +7,7 @@ from pytestqt.qtbot import QtBot
 from core.debugger.breakpoints.kinds.actions import RequestBegins
 from core.debugger.breakpoints.kinds.problems import Failure, NotAligned
 from core.debugger.breakpoints.views import BreaksView, Watch
-from core.debugger.snapshots import StepView
+from core.debugger.steps.views import StepView
 from gui.panels.breakpoints.panel import BreakpointsPanel
 from gui.widgets.rows import Rows
 from tests.gui import samples

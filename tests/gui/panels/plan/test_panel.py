@@ -2,7 +2,8 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from core.debugger.snapshots import GradeView, JudgementView, PlanView, SessionView
+from core.debugger.session_view import SessionView
+from core.debugger.steps.views import GradeView, JudgementView, PlanView
 from core.schema.progress import Subtask
 from core.schema.step import RemedyRecord
 from gui.panels.plan.panel import NONE, PlanPanel, subtask_row

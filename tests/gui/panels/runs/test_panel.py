@@ -3,7 +3,8 @@ from PySide6.QtCore import QAbstractItemModel, QModelIndex, Qt
 from PySide6.QtTest import QAbstractItemModelTester, QSignalSpy
 from pytestqt.qtbot import QtBot
 
-from core.debugger.snapshots import RunsView, StepView
+from core.debugger.session_view import RunsView
+from core.debugger.steps.views import StepView
 from core.schema.changes import Difference
 from core.schema.task import Verdict
 from gui.panels.runs.model import BLOCK, run_text, step_word, verdict_word

@@ -5,7 +5,7 @@ from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication
 
-from core.debugger.snapshots import ScreenshotView
+from core.debugger.steps.views import ScreenshotView
 from core.debugger.timeline.views import StepPictures
 from gui.panels.runs.panel import RunsPanel
 from tests.gui import samples

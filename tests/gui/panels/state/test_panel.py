@@ -4,7 +4,7 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from core.debugger.snapshots import DiagramEdgeView, DiagramState, StateView
+from core.debugger.steps.views import DiagramEdgeView, DiagramState, StateView
 from gui.panels.state.panel import StatePanel
 from tests.gui import samples
 

@@ -15,7 +15,7 @@ from core.debugger.catalogue import Catalogue, PresetOption
 from core.debugger.listed_runs import ListedRuns
 from core.debugger.live_page import Picked
 from core.debugger.services import Current, Services
-from core.debugger.session_view import EditMade, Mode, RunsView, SessionView, Told
+from core.debugger.session_view import CommandResult, EditMade, Mode, RunsView, SessionView
 from core.debugger.steps.mechanisms import mechanisms_of
 from core.debugger.steps.publisher import StepPublisher
 from core.debugger.steps.views import PersonQuestion
@@ -280,7 +280,9 @@ class Publisher:
         If it `asks`, it is shown until the person answers.
         """
         before = self.session
-        told = Told(number=before.told.number + 1 if before.told else 1, text=text, done=done, asks=asks)
+        told = CommandResult(
+            number=before.told.number + 1 if before.told else 1, text=text, done=done, asks=asks
+        )
         self.change(told=told, message=before.message if before.mode in ("ended", "failed") else text)
         if not done:
             self.log("warning", "session", text)

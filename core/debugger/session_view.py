@@ -43,7 +43,7 @@ class MechanismView(Record):
     amount: AmountView | None = None
 
 
-class Told(Record):
+class CommandResult(Record):
     """The result of a command."""
 
     number: int
@@ -69,7 +69,7 @@ class SessionView(Record):
     mode: Mode = "empty"
     message: str = ""
     """One sentence: what is going on, or what went wrong and what to do."""
-    told: Told | None = None
+    told: CommandResult | None = None
     """The result of the last command that had one."""
     stopped_at: str = ""
     """While the run waits at a breakpoint or for a watch that changed: which, and why."""

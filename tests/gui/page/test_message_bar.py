@@ -5,7 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from core.debugger.session_view import SessionView, Told
+from core.debugger.session_view import CommandResult, SessionView
 from core.schema.events import ScriptWait
 from gui.page.message_bar import MessageBar
 
@@ -74,7 +74,7 @@ ENDED = SessionView(mode="ended", run=3, success=False, message="attributes 2 of
 
 
 def told(view: SessionView, text: str, *, done: bool = True, number: int = 1) -> SessionView:
-    return view.replace(told=Told(number=number, text=text, done=done))
+    return view.replace(told=CommandResult(number=number, text=text, done=done))
 
 
 def test_what_a_command_came_to_takes_the_place_of_how_the_run_ended_and_gives_it_back(bar):
@@ -133,7 +133,9 @@ def test_a_run_that_has_ended_can_be_opened_again_or_with_the_next_seed(bar, qtb
 
 def test_a_question_has_a_button_and_stays_until_it_is_answered(bar, qtbot: QtBot):
     resting = SessionView(mode="waiting", run=3)
-    question = Told(number=1, text="Going back to step 2 does not undo POST /order.", done=False, asks=True)
+    question = CommandResult(
+        number=1, text="Going back to step 2 does not undo POST /order.", done=False, asks=True
+    )
     bar.show_session(resting.replace(told=question))
     assert (bar.back_button.isHidden(), bar._patience.isActive()) == (False, False)
     with qtbot.waitSignal(bar.back_requested):

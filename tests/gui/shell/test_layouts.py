@@ -5,7 +5,7 @@ from PySide6.QtCore import QSettings, Qt
 from PySide6.QtWidgets import QTabBar
 from pytestqt.qtbot import QtBot
 
-from core.debugger.session_view import Told
+from core.debugger.session_view import CommandResult
 from gui.shell.docks import PLACES
 from gui.shell.layouts import LAYOUTS
 from gui.shell.main_window import MainWindow
@@ -94,7 +94,7 @@ def test_a_layout_of_an_earlier_start_is_restored_as_debug(qtbot: QtBot, setting
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_what_a_command_came_to_is_seen_in_each_layout(window: MainWindow, session, qtbot: QtBot, layout):
     press(qtbot, window, layout)
-    told = Told(number=1, text="The run was written to run.html.", done=True)
+    told = CommandResult(number=1, text="The run was written to run.html.", done=True)
     session.session_changed.send(samples.SESSION.replace(told=told))
     session.step_changed.send(samples.recorded_step())
     qtbot.waitUntil(lambda: window.page.messages.isVisible() and window.page.messages.height() > 0)

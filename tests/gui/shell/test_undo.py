@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from core.debugger.breakpoints.kinds.actions import StateEntered
 from core.debugger.breakpoints.views import BreakChange, Watch
-from core.debugger.session_view import AmountView, EditMade, MechanismView, SessionView, Told
+from core.debugger.session_view import AmountView, CommandResult, EditMade, MechanismView, SessionView
 from gui.breakpoints.controller import BreakpointsController
 from gui.shell.main_window import MainWindow
 from tests.gui import samples
@@ -73,7 +73,7 @@ class Person:
 
     def refuse(self, text: str) -> None:
         number = self.window.view.told.number + 1 if self.window.view.told is not None else 1
-        self.show(told=Told(number=number, text=text, done=False))
+        self.show(told=CommandResult(number=number, text=text, done=False))
 
 
 @pytest.fixture

@@ -32,7 +32,7 @@ from core.schema.messages import (
     Turn,
 )
 from core.schema.observation import CleanObservation, Observation, fenced, one_line, picture_type
-from core.schema.progress import FailedTrial, Kept
+from core.schema.progress import CandidateDetail, FailedTrial
 from core.schema.secrets import named
 
 EXEMPLARS = "exemplars.j2"
@@ -117,7 +117,7 @@ class Prompter:
         )
 
     @staticmethod
-    def read(state: RunState) -> tuple[Kept, ...]:
+    def read(state: RunState) -> tuple[CandidateDetail, ...]:
         """Return what is kept of the candidate in view and not shown by its page; a choice tells all of each."""
         if state.space_state is None or state.permissible.action(CHOOSE) is not None:
             return ()

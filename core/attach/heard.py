@@ -41,7 +41,7 @@ class ToldAt(NamedTuple):
     told: Told
 
 
-class Heard:
+class AgentReports:
     """The reports of one agent so far, in the state of its run."""
 
     def __init__(self, state: RunState, on_note: Callable[[str], object]) -> None:

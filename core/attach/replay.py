@@ -13,10 +13,10 @@ from core.attach.heard import ToldAt
 from core.attach.wire_formats import error_body
 from core.browser.channel import PageGone
 from core.browser.checkpoints.checkpoint import (
-    Brought,
     Checkpoint,
     RestoreContext,
     RestoreError,
+    RestoreOutcome,
     Strategy,
     WouldRepeat,
 )
@@ -86,7 +86,7 @@ class ProgramReplay(Strategy):
         self.told: list[ToldAt] = []
         """What the program has said of itself on the way, as it did before."""
 
-    async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> Brought:
+    async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> RestoreOutcome:
         """Lead the program back; raises RestoreError if it asks or does something else than it did.
 
         Raises UsageError if the program cannot be started or ends before the step: no run can continue then.
@@ -109,7 +109,7 @@ class ProgramReplay(Strategy):
             if step.has_act:
                 await self._act(step, ground)
         await self._attachment.arrival()  # Now it stands where the step began.
-        return Brought()
+        return RestoreOutcome()
 
     async def _arrival(self, step: int) -> Arrival:
         """Return what the agent asks or does next; what it has said by then belongs to `step`.

@@ -26,7 +26,7 @@ from core.attach.acts_named import NamedAct, finished, named
 from core.attach.answers import texts_of, thought_of
 from core.attach.attachment import REFUSED, Attachment, HeldAct
 from core.attach.gateway import AgentQuestion
-from core.attach.heard import Heard, ToldAt
+from core.attach.heard import AgentReports, ToldAt
 from core.attach.page_acts import PageAct
 from core.attach.replay import HARMLESS, RecordedCall
 from core.attach.requests_beside import sent_by
@@ -83,7 +83,7 @@ class AttachedRun(AgentRun):
         """The agent."""
         self.on_note: Callable[[str], object] = lambda text: None
         """Is called with each note of the agent."""
-        self._heard = Heard(state, lambda text: self.on_note(text))
+        self._heard = AgentReports(state, lambda text: self.on_note(text))
         self._heard.begin_again(told)
         self._found: Recognised | None = None
         """What the page is, without what the agent says."""
@@ -275,7 +275,7 @@ class _Decider:
         attachment: Attachment,
         prompter: Prompter,
         world: World,
-        heard: Heard,
+        heard: AgentReports,
         given: Iterable[RecordedCall],
         on_other_question: Callable[[], object],
     ) -> None:

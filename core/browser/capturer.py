@@ -67,7 +67,7 @@ class SeenDocument:
 
 
 @dataclass
-class Seen:
+class ReadState:
     """The state of a page when it was read, to check later whether it has changed."""
 
     page: Page
@@ -92,7 +92,7 @@ def _rendered(answer: dict[str, Any]) -> Rendered:
     return Rendered(numbers["LayoutCount"], numbers["RecalcStyleCount"], numbers["JSEventListeners"])
 
 
-async def unchanged(page: Page, seen: Seen) -> bool:
+async def unchanged(page: Page, seen: ReadState) -> bool:
     """Return whether nothing has changed since `seen`; a document that cannot be checked counts as changed."""
     if not seen.sure or page is not seen.page or page.crashed or page.loading.navigations != seen.navigations:
         return False
@@ -178,7 +178,7 @@ class Capturer:
         self.took = 0.0
         """Milliseconds that the last reading took."""
         self._pending: tuple[Capture, asyncio.Future[bytes]] | None = None
-        self._seen: tuple[Observation, Seen] | None = None
+        self._seen: tuple[Observation, ReadState] | None = None
         self._known: dict[tuple[Channel, int], _Known] = {}
 
     async def capture(self, page: Page, tabs: tuple[Tab, ...] = ()) -> Capture:
@@ -237,7 +237,7 @@ class Capturer:
     async def _read(self, page: Page, tabs: tuple[Tab, ...]) -> tuple[Observation, str]:
         self._seen = None
         links = await page.frames.find()
-        seen = Seen(page, page.loading.navigations)
+        seen = ReadState(page, page.loading.navigations)
         # What is counted while the page is being read counts as a change since.
         seen.rendered, main = await asyncio.gather(rendered(page, links), self._walk(page, links[0], seen))
         elements = list(main.elements)
@@ -269,7 +269,7 @@ class Capturer:
         self._known = {document: known for document, known in self._known.items() if document in used}
         return observation, whole
 
-    async def _walk(self, page: Page, link: FrameLink, seen: Seen, limit: int = LIMIT) -> _Walk:
+    async def _walk(self, page: Page, link: FrameLink, seen: ReadState, limit: int = LIMIT) -> _Walk:
         """Read one document, and once more where its listeners have turned out to be others than the walker knew."""
         world = await page.world(link)
         walk: _Walk | None = None
@@ -306,7 +306,7 @@ class Capturer:
         page: Page,
         links: list[FrameLink],
         main: _Walk,
-        seen: Seen,
+        seen: ReadState,
         elements: list[Element],
         frames: list[PageFrame],
         html: list[str],

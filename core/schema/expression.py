@@ -83,7 +83,7 @@ def compiled(expression: str, flags: int = 0) -> "Matcher":
 
 
 @dataclass(frozen=True)
-class Found:
+class ExpressionMatch:
     """Where an expression was found."""
 
     text: str
@@ -117,7 +117,7 @@ class Matcher:
                 f"it has \\b and more than {len(_WORD)} different letters; write several expressions"
             )
 
-    def search(self, text: str) -> Found | None:
+    def search(self, text: str) -> ExpressionMatch | None:
         """Return the first place where it is found."""
         mapped = self._mapped(text)
         match = self._whole().search(mapped)
@@ -127,7 +127,7 @@ class Matcher:
             name: text[slice(*match.span(number))] if match.span(number)[0] >= 0 else None
             for name, number in self._state.groupdict.items()
         }
-        return Found(text[slice(*match.span())], named)
+        return ExpressionMatch(text[slice(*match.span())], named)
 
     def fullmatch(self, text: str) -> bool:
         """Return whether it matches all of the text."""

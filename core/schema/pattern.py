@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
-from core.schema.expression import Found, compiled, expression_problem
+from core.schema.expression import ExpressionMatch, compiled, expression_problem
 from core.schema.observation import Element, Observation, Ref
 from core.schema.record import Record
 
@@ -21,7 +21,7 @@ class Pattern(Record):
     how: str = "any"
     """``any`` name, ``equal`` to it, or ``found`` in it as a regular expression."""
 
-    def fits(self, element: Element) -> Found | bool:
+    def fits(self, element: Element) -> ExpressionMatch | bool:
         """Return whether the element fits; for an expression what was found, whose groups hold parts of the name."""
         if self.role not in ("*", element.role):
             return False

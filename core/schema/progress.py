@@ -105,7 +105,7 @@ class SetAside(Record):
     step: int = 0
 
 
-class Kept(Record):
+class CandidateDetail(Record):
     """What was seen of a candidate in one of its pages, such as its price or its description."""
 
     candidate: str
@@ -140,7 +140,7 @@ class SpaceMemory(Record):
     looked_at: tuple[str, ...] = ()
     """Values of `marks` arguments, in the order of looking."""
     buffer: tuple[SetAside, ...] = ()
-    kept: tuple[Kept, ...] = ()
+    kept: tuple[CandidateDetail, ...] = ()
     """What was seen of the candidates, each name of each once, in the order of first seeing."""
     transitions: tuple[Transition, ...] = ()
     chosen: str = ""
@@ -164,7 +164,7 @@ class SpaceMemory(Record):
         last = self.transitions[-1].replace(target=state)
         return self.replace(transitions=(*self.transitions[:-1], last))
 
-    def keeping(self, seen: Kept) -> "SpaceMemory":
+    def keeping(self, seen: CandidateDetail) -> "SpaceMemory":
         """Return the memory with `seen` in place of what it had under this name of this candidate."""
         place = (seen.candidate, seen.name)
         if not any((one.candidate, one.name) == place for one in self.kept):
@@ -173,7 +173,7 @@ class SpaceMemory(Record):
             kept=tuple(seen if (one.candidate, one.name) == place else one for one in self.kept)
         )
 
-    def kept_of(self, candidate: str) -> tuple[Kept, ...]:
+    def kept_of(self, candidate: str) -> tuple[CandidateDetail, ...]:
         return tuple(one for one in self.kept if one.candidate == candidate)
 
     def entry(self, candidate: str) -> SetAside | None:

@@ -11,7 +11,7 @@ from core.agent.spaces.recognition import values_of
 from core.llm.costs import count_tokens
 from core.schema.observation import Element, Observation, Ref
 from core.schema.pattern import Pattern, matching, parse_pattern
-from core.schema.progress import Kept, SpaceMemory
+from core.schema.progress import CandidateDetail, SpaceMemory
 
 KEPT_TOKENS = 300
 """Tokens kept of one text at most."""
@@ -37,11 +37,13 @@ def noticed(
     for name, pattern in here.keeps.items() if candidate else ():
         if text := text_of(parse_pattern(pattern), observation):
             short, cut = cut_to(text, KEPT_TOKENS)
-            memory = memory.keeping(Kept(candidate=candidate, name=name, text=short, step=step, cut=cut))
+            memory = memory.keeping(
+                CandidateDetail(candidate=candidate, name=name, text=short, step=step, cut=cut)
+            )
     return memory
 
 
-def unseen(memory: SpaceMemory, here: SpaceState, page: str) -> tuple[Kept, ...]:
+def unseen(memory: SpaceMemory, here: SpaceState, page: str) -> tuple[CandidateDetail, ...]:
     """Return what is kept of the candidate in view and not all on the page, given as the prompt shows it."""
     candidate = memory.remembered.get(here.candidate, "") if here.candidate else ""
     return tuple(

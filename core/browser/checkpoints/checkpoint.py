@@ -110,7 +110,7 @@ class WouldRepeat(NotTried):
 
 
 @dataclass(frozen=True)
-class Brought:
+class RestoreOutcome:
     """How the page was restored."""
 
     remarks: tuple[str, ...] = ()
@@ -129,6 +129,6 @@ class Strategy(Protocol):
         """Return why it cannot be used for this checkpoint, or nothing."""
         return ""
 
-    async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> Brought:
+    async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> RestoreOutcome:
         """Restore the page; raises RestoreError, ActionError or BrowserError."""
         ...

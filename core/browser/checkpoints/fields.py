@@ -1,14 +1,14 @@
 """Restores form fields, scroll position and focus of a page."""
 
 from core.browser.channel import PageGone
-from core.browser.checkpoints.checkpoint import Brought, RestoreContext
+from core.browser.checkpoints.checkpoint import RestoreContext, RestoreOutcome
 from core.schema.action import Action, Check, RefTarget, Select, Type
 from core.schema.element_identity import called, find_again
 from core.schema.errors import ActionError
 from core.schema.observation import Element, Observation
 
 
-async def put_fields_back(recorded: Observation, ground: RestoreContext) -> Brought:
+async def put_fields_back(recorded: Observation, ground: RestoreContext) -> RestoreOutcome:
     """Give fields, scroll position and focus back what they were."""
     remarks: list[str] = []
     now = await ground.read()
@@ -35,7 +35,7 @@ async def put_fields_back(recorded: Observation, ground: RestoreContext) -> Brou
         now = await ground.read()
     if await _put_scroll_and_focus_back(recorded, now, ground):
         now = await ground.read()
-    return Brought(remarks=tuple(remarks), seen=now)
+    return RestoreOutcome(remarks=tuple(remarks), seen=now)
 
 
 def _to_put_back(element: Element, now: Element) -> Action | None:

@@ -8,11 +8,11 @@ from contextlib import asynccontextmanager, suppress
 from core.browser.capturer import picture_of
 from core.browser.channel import PageGone
 from core.browser.checkpoints.checkpoint import (
-    Brought,
     Checkpoint,
     NotTried,
     RestoreContext,
     RestoreError,
+    RestoreOutcome,
     Strategy,
     WouldRepeat,
 )
@@ -145,7 +145,7 @@ async def _as_loaded(ground: RestoreContext) -> AsyncGenerator[None, None]:
 
 
 async def _compared(
-    checkpoint: Checkpoint, brought: Brought, ground: RestoreContext, volatile: Volatile
+    checkpoint: Checkpoint, brought: RestoreOutcome, ground: RestoreContext, volatile: Volatile
 ) -> Comparison:
     """Return the comparison with the page; if it differs, a second reading shows which parts change by themselves."""
     now, kept = brought.seen or await ground.read(), await ground.page_state()
@@ -168,7 +168,7 @@ async def _seen(
     comparison: Comparison,
     checkpoint: Checkpoint,
     picture: bytes,
-    brought: Brought,
+    brought: RestoreOutcome,
     ground: RestoreContext,
     now: Observation,
     volatile: Volatile,

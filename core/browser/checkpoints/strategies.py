@@ -5,12 +5,12 @@ from dataclasses import replace
 from typing import Any
 
 from core.browser.checkpoints.checkpoint import (
-    Brought,
     Checkpoint,
     Choose,
     NotTried,
     RestoreContext,
     RestoreError,
+    RestoreOutcome,
     Strategy,
     WouldRepeat,
 )
@@ -38,13 +38,13 @@ class AsItIs(Strategy):
 
     name = "nothing to do"
 
-    async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> Brought:
+    async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> RestoreOutcome:
         if ground.fresh and not checkpoint.inputs:
-            return Brought(provenance="replayed" if ground.clean else "restored")
+            return RestoreOutcome(provenance="replayed" if ground.clean else "restored")
         untouched = bool(checkpoint.page.touched) and checkpoint.page.touched == ground.touched()
         if not untouched and ground.begin_here is not None:
             raise NotTried("The page was used since then, and its scripts may have noticed.")
-        return Brought(provenance="untouched" if untouched else "restored")
+        return RestoreOutcome(provenance="untouched" if untouched else "restored")
 
 
 class SameDocument(Strategy):
@@ -59,7 +59,7 @@ class SameDocument(Strategy):
     def unfit(self, checkpoint: Checkpoint) -> str:
         return "" if checkpoint.observation.document else "The identity of its document was not recorded."
 
-    async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> Brought:
+    async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> RestoreOutcome:
         recorded, now = checkpoint.observation, await ground.read()
         if now.document != recorded.document:
             raise NotTried("The page now has another document.")
@@ -82,7 +82,7 @@ class HistoryEntry(Strategy):
     def unfit(self, checkpoint: Checkpoint) -> str:
         return "" if checkpoint.page.entry is not None else "Its place in the history was not recorded."
 
-    async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> Brought:
+    async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> RestoreOutcome:
         recorded, kept = checkpoint.observation, checkpoint.page
         page = ground.tabs.current
         if page.tab != kept.tab:
@@ -114,7 +114,7 @@ class UrlWithStorage(Strategy):
             return f"{checkpoint.observation.url or 'A page without a URL'} cannot be opened by its URL."
         return ""
 
-    async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> Brought:
+    async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> RestoreOutcome:
         recorded, kept = checkpoint.observation, checkpoint.page
         remarks = await _load(recorded, kept, ground)
         brought = await put_fields_back(recorded, ground)
@@ -147,14 +147,14 @@ class ReplayFromNearest(Strategy):
             return "No earlier step loaded its document."
         return UrlWithStorage().unfit(nearest)
 
-    async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> Brought:
+    async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> RestoreOutcome:
         nearest = checkpoint.nearest
         assert nearest is not None
         inputs = checkpoint.inputs[len(nearest.inputs) :]
         _check_repeats(inputs, ground)
         brought = await UrlWithStorage().restore(nearest, ground)
         remarks = await _do_again(inputs, ground, brought.seen)
-        return Brought(remarks=(*brought.remarks, *remarks))
+        return RestoreOutcome(remarks=(*brought.remarks, *remarks))
 
 
 class ReplayInPlace(Strategy):
@@ -166,11 +166,11 @@ class ReplayInPlace(Strategy):
 
     name = "replay in place"
 
-    async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> Brought:
+    async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> RestoreOutcome:
         if ground.begin_here is None:
             raise NotTried("The task's pages depend on a server.")
         await ground.begin_here()
-        return Brought(remarks=await _do_again(checkpoint.inputs, ground))
+        return RestoreOutcome(remarks=await _do_again(checkpoint.inputs, ground))
 
 
 class ReplayRecorded(Strategy):
@@ -189,7 +189,7 @@ class ReplayRecorded(Strategy):
             return "The page used a WebSocket, whose messages are not recorded."
         return ""
 
-    async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> Brought:
+    async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> RestoreOutcome:
         if not ground.clean:
             raise NotTried("A named profile keeps its data between runs, and that data was not recorded.")
         if ground.body is None:
@@ -200,7 +200,7 @@ class ReplayRecorded(Strategy):
             remarks = await _do_again(checkpoint.inputs, ground)
         # In a run that reaches no server the recorded answers are all there is.
         provenance: Provenance = "replayed" if ground.tabs.closed_off else "recorded"
-        return Brought(remarks=(*remarks, *seal.remarks, _NOT_ASKED), provenance=provenance)
+        return RestoreOutcome(remarks=(*remarks, *seal.remarks, _NOT_ASKED), provenance=provenance)
 
 
 class ReplayFromStart(Strategy):
@@ -212,11 +212,11 @@ class ReplayFromStart(Strategy):
 
     name = "replay from the start"
 
-    async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> Brought:
+    async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> RestoreOutcome:
         _check_repeats(checkpoint.inputs, ground)
         await ground.reopen()
         remarks = await _do_again(checkpoint.inputs, ground)
-        return Brought(remarks=remarks, provenance="replayed" if ground.clean else "restored")
+        return RestoreOutcome(remarks=remarks, provenance="replayed" if ground.clean else "restored")
 
 
 def _check_repeats(inputs: Sequence[RecordedInput], ground: RestoreContext) -> None:

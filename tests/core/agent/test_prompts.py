@@ -12,7 +12,7 @@ from core.schema.errors import DataError
 from core.schema.exemplar import Exemplar, ExemplarStep
 from core.schema.messages import Turn
 from core.schema.observation import CleanObservation
-from core.schema.progress import Kept
+from core.schema.progress import CandidateDetail
 from tests.core.observations import element, observation
 from tests.core.stage import page_file, stop
 
@@ -56,7 +56,7 @@ def render(prompts, name, **more):
         "instruction": "Look for it.",
         "layout": "",
         "shown": {"max_price": "20"},
-        "read": (Kept(candidate="B7", name="the_features", text="Folds flat", cut=30),),
+        "read": (CandidateDetail(candidate="B7", name="the_features", text="Folds flat", cut=30),),
     }
     return prompts.render(name, **{**values, **more})
 

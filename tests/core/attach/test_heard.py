@@ -4,7 +4,7 @@ import pytest
 
 from core.agent.presets import ATTACHED
 from core.agent.state import Budget, RunState
-from core.attach.heard import Heard, ToldAt
+from core.attach.heard import AgentReports, ToldAt
 from core.attach.told import (
     ToldExemplars,
     ToldNote,
@@ -37,15 +37,15 @@ def notes() -> list[str]:
 
 
 @pytest.fixture
-def heard(state: RunState, notes: list[str]) -> Heard:
-    return Heard(state, notes.append)
+def heard(state: RunState, notes: list[str]) -> AgentReports:
+    return AgentReports(state, notes.append)
 
 
 def at_work(state: RunState) -> list[str]:
     return [one.name for one in state.stack.frames]
 
 
-def test_policies_of_parallel_tasks_end_in_any_order(heard: Heard, state: RunState) -> None:
+def test_policies_of_parallel_tasks_end_in_any_order(heard: AgentReports, state: RunState) -> None:
     heard.hear(
         [
             ToldPolicy(id="1", name="both"),
@@ -62,7 +62,7 @@ def test_policies_of_parallel_tasks_end_in_any_order(heard: Heard, state: RunSta
 
 
 def test_of_very_many_ended_policies_the_latest_are_kept_and_all_are_counted(
-    heard: Heard, state: RunState
+    heard: AgentReports, state: RunState
 ) -> None:
     for number in range(300):
         heard.hear([ToldPolicy(id=str(number), name=f"tool {number}"), ToldPolicyEnd(id=str(number))])
@@ -81,7 +81,7 @@ def test_of_very_many_ended_policies_the_latest_are_kept_and_all_are_counted(
     ],
 )
 def test_a_plan_is_worked_on_where_the_agent_says(
-    heard: Heard, state: RunState, at: int | None, expected: list[str]
+    heard: AgentReports, state: RunState, at: int | None, expected: list[str]
 ) -> None:
     heard.hear([ToldPlan(steps=("a", "b", "c"), at=at)])
     assert state.reflection.plan is not None
@@ -89,7 +89,7 @@ def test_a_plan_is_worked_on_where_the_agent_says(
 
 
 def test_a_plan_that_is_said_again_keeps_what_is_done_and_another_one_is_a_revision(
-    heard: Heard, state: RunState
+    heard: AgentReports, state: RunState
 ) -> None:
     heard.hear([ToldPlan(steps=("a", "b"), at=1)])
     heard.work_on_plan(1)
@@ -110,12 +110,12 @@ def test_a_plan_that_is_said_again_keeps_what_is_done_and_another_one_is_a_revis
     assert state.reflection.plan.subtasks == ()
 
 
-def test_the_same_remedy_of_a_step_is_kept_once(heard: Heard, state: RunState) -> None:
+def test_the_same_remedy_of_a_step_is_kept_once(heard: AgentReports, state: RunState) -> None:
     heard.hear([ToldRemedy(text="Scroll"), ToldRemedy(text="Scroll"), ToldRemedy(text="Search")])
     assert [one.reason for one in state.reflection.remedies.waiting] == ["", ""]
 
 
-def test_exemplars_are_whole_in_the_record_of_their_step_alone(heard: Heard, state: RunState) -> None:
+def test_exemplars_are_whole_in_the_record_of_their_step_alone(heard: AgentReports, state: RunState) -> None:
     heard.hear([ToldExemplars(shown=("\nTask: buy tea\nAction: click", ("mine", "text")))])
     recalled = heard.recalled()
     assert recalled.recall is not None
@@ -125,7 +125,7 @@ def test_exemplars_are_whole_in_the_record_of_their_step_alone(heard: Heard, sta
 
 
 def test_what_was_said_on_the_way_back_is_as_it_was_and_notes_are_not_told_again(
-    heard: Heard, state: RunState, notes: list[str]
+    heard: AgentReports, state: RunState, notes: list[str]
 ) -> None:
     said = {
         1: [ToldPolicy(id="a", name="work"), ToldState(name="start"), ToldNote(text="one")],
@@ -143,7 +143,7 @@ def test_what_was_said_on_the_way_back_is_as_it_was_and_notes_are_not_told_again
     stack, memory, reflection = state.stack, state.memory, heard.recognised(FOUND)
     assert [one.action for one in memory.transitions] == ["click [1]", "click [2]"]
     assert notes == ["one"]
-    again = Heard(state, notes.append)
+    again = AgentReports(state, notes.append)
     # A program has other ids when it runs again.
     renamed = {"a": "x", "b": "y"}
     again.begin_again(
@@ -158,14 +158,14 @@ def test_what_was_said_on_the_way_back_is_as_it_was_and_notes_are_not_told_again
     assert notes == ["one"]
 
 
-def test_a_step_that_is_said_again_is_the_same_one_with_what_more_is_known(heard: Heard) -> None:
+def test_a_step_that_is_said_again_is_the_same_one_with_what_more_is_known(heard: AgentReports) -> None:
     heard.hear([ToldStep(number=3, goal="Find the tea"), ToldStep(number=3, actions=("click(4)",))])
     assert heard.step == AgentStep(number=3, goal="Find the tea", actions=("click(4)",))
     heard.hear([ToldStep(number=4)])
     assert heard.step == AgentStep(number=4)
 
 
-def test_a_step_ends_where_another_begins_or_the_episode_ends(heard: Heard) -> None:
+def test_a_step_ends_where_another_begins_or_the_episode_ends(heard: AgentReports) -> None:
     note = ToldNote(text="seen")
     assert heard.of_this_step([note, ToldStep(number=1), note]) == 1
     heard.hear([ToldStep(number=1)])
@@ -177,7 +177,7 @@ def test_a_step_ends_where_another_begins_or_the_episode_ends(heard: Heard) -> N
     assert heard.step is None
 
 
-def test_the_agents_environment_judges_where_nobody_else_does(heard: Heard, notes: list[str]) -> None:
+def test_the_agents_environment_judges_where_nobody_else_does(heard: AgentReports, notes: list[str]) -> None:
     assert heard.judged(Verdict()) == Verdict()
     heard.hear([ToldOutcome(reward=0.5, ended=False)])
     assert heard.judged(Verdict()) == Verdict()
@@ -193,7 +193,7 @@ def test_the_agents_environment_judges_where_nobody_else_does(heard: Heard, note
     ]
 
 
-def test_an_agent_that_only_says_that_it_has_ended_is_not_judged_by_that(heard: Heard) -> None:
+def test_an_agent_that_only_says_that_it_has_ended_is_not_judged_by_that(heard: AgentReports) -> None:
     heard.hear([ToldOutcome(reason="It says that it has succeeded.")])
     told = heard.judged(Verdict())
     assert (told.success, told.reward, told.judge) == (None, None, "none")

@@ -6,7 +6,7 @@ from core.llm.costs import count_tokens
 from core.schema.action import Click, Goto, XPathTarget
 from core.schema.action_space import Permissible, PermissibleAction
 from core.schema.errors import ActionError
-from core.schema.progress import Kept, SetAside, SpaceMemory, Transition
+from core.schema.progress import CandidateDetail, SetAside, SpaceMemory, Transition
 from tests.core.agent.spaces.pages import ITEM
 
 KEPT = SetAside(candidate="B[7]", url="http://corner.test/item/B7?a=[1]", title="A lamp", reason="too dear")
@@ -87,8 +87,8 @@ def test_a_way_back_that_is_no_action_is_an_error():
 
 def test_a_candidate_is_told_with_all_that_was_read_of_it_within_a_share_of_the_tokens(space):
     kept = (
-        Kept(candidate="B[7]", name="price", text="$ 9"),
-        Kept(candidate="B[7]", name="reviews", text="good " * 9000, cut=7),
+        CandidateDetail(candidate="B[7]", name="price", text="$ 9"),
+        CandidateDetail(candidate="B[7]", name="reviews", text="good " * 9000, cut=7),
     )
     memory = after_transitions(4, buffer=(KEPT, KEPT.replace(candidate="B8")), kept=kept)
     first, second = chosen(space, memory)[0].actions[0].parameter("candidate").choices
@@ -137,7 +137,7 @@ def aside(candidate, reason="", title="Yoga mat"):
 )
 def test_by_rule_the_candidate_with_most_words_of_the_task_is_chosen(candidates, kept, picked):
     memory = SpaceMemory(
-        kept=tuple(Kept(candidate=one, name="features", text=text) for one, text in kept.items())
+        kept=tuple(CandidateDetail(candidate=one, name="features", text=text) for one, text in kept.items())
     )
     candidate, how = best_candidate(TASK, candidates, memory)
     assert candidate == picked

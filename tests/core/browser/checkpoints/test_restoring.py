@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from core.browser.capturer import picture_of
-from core.browser.checkpoints.checkpoint import Brought, Checkpoint, RestoreContext
+from core.browser.checkpoints.checkpoint import Checkpoint, RestoreContext, RestoreOutcome
 from core.browser.checkpoints.restoring import restore
 from core.browser.checkpoints.strategies import (
     AsItIs,
@@ -285,9 +285,9 @@ async def test_the_page_that_only_looks_different_is_kept_where_no_other_is_bett
     class Elsewhere(UrlWithStorage):
         name = "elsewhere"
 
-        async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> Brought:
+        async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> RestoreOutcome:
             await browser.open(site.page("<p>another page"))
-            return Brought()
+            return RestoreOutcome()
 
     ways = (UrlWithStorage(), Elsewhere())
     found = await restore(Checkpoint(step=2, observation=recorded), then, strategies=ways)

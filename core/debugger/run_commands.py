@@ -3,7 +3,7 @@
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import get_args
 
@@ -22,6 +22,25 @@ from core.trace.exports.registry import format_named
 
 _UNLIMITED = Budget(page_actions=sys.maxsize, llm_calls=sys.maxsize)
 """An agent of its own has limits of its own."""
+
+
+@dataclass(frozen=True)
+class Opening:
+    """What a run is to be opened with."""
+
+    task: str
+    seed: int
+    url: str = ""
+    instruction: str = ""
+    """Of a page of the open web, like `url`."""
+    profile: str = ""
+    """The named browser profile; none for a clean one."""
+    browser: str = ""
+    """Where it is to be another than the one at hand."""
+    make: MakeRun | None = None
+    """Makes the run of an attached agent."""
+    preset: Preset | None = None
+    """In place of the chosen one."""
 
 
 class RunCommands(SessionCommands):
@@ -258,7 +277,7 @@ class TaskCommands(SessionCommands):
         """
         if allow_profile:
             await self._allow(profile)
-        await self._open(task, seed, url, instruction, profile)
+        await self._open(Opening(task, seed, url, instruction, profile))
 
     async def _allow(self, profile: str) -> None:
         if self._current.services is None:
@@ -294,46 +313,21 @@ class TaskCommands(SessionCommands):
             raise UsageError("Open a task first (Ctrl+N).")
         row = self._current.need_services().store.run(self._current.run.state.run)
         url, instruction = (row.start_url, row.instruction) if row.environment == "web" else ("", "")
-        await self._open(row.task, row.seed, url, instruction, row.profile or "")
+        await self._open(Opening(row.task, row.seed, url, instruction, row.profile or ""))
         run = self._current.run
         await self._runner.rested()
         return run if run is self._current.run else None
 
-    async def open_attached(
-        self,
-        task: str,
-        seed: int,
-        *,
-        url: str,
-        instruction: str,
-        browser: str,
-        make: MakeRun,
-        preset: Preset,
-    ) -> AgentRun | None:
-        """Open a task for an attached agent, whose run `make` makes, and return the run; None if it could not be."""
-        return await self._openings.only(
-            lambda: self._open_run(
-                task, seed, url, instruction, "", browser=browser, make=make, preset=preset
-            )
-        )
+    async def open_attached(self, opening: Opening) -> AgentRun | None:
+        """Open a task for an attached agent, and return its run; None if it could not be opened."""
+        return await self._openings.only(lambda: self._open_run(opening))
 
-    async def _open(self, task_id: str, seed: int, url: str, instruction: str, profile: str) -> None:
-        run = await self._openings.only(lambda: self._open_run(task_id, seed, url, instruction, profile))
+    async def _open(self, opening: Opening) -> None:
+        run = await self._openings.only(lambda: self._open_run(opening))
         if run is not None and run is self._current.run:
             self._runner.go(self._openings.then or "decide")
 
-    async def _open_run(
-        self,
-        task_id: str,
-        seed: int,
-        url: str,
-        instruction: str,
-        profile: str,
-        *,
-        browser: str = "",
-        make: MakeRun | None = None,
-        preset: Preset | None = None,
-    ) -> AgentRun | None:
+    async def _open_run(self, opening: Opening) -> AgentRun | None:
         current, publisher = self._current, self._publisher
         if current.services is None:
             await self._connect()
@@ -343,41 +337,41 @@ class TaskCommands(SessionCommands):
         await self._runner.halt()
         await self._runner.finish_stopped()
         current.run = None
-        publisher.moving(task_id, seed, f"Opening {task_id}…")
+        publisher.moving(opening.task, opening.seed, f"Opening {opening.task}…")
         chosen = publisher.session
         try:
-            if await asyncio.to_thread(services.environments.refresh, task_id):
+            if await asyncio.to_thread(services.environments.refresh, opening.task):
                 publisher.send_catalogue(services)
-            task = services.environments.find(task_id, url=url, instruction=instruction)
-            if await services.use_browser(browser):
+            task = services.environments.find(opening.task, url=opening.url, instruction=opening.instruction)
+            if await services.use_browser(opening.browser):
                 publisher.send_catalogue(services)  # It has other profiles.
             run = await open_run(
                 services.store,
                 services.world(task),
                 task,
-                seed,
-                preset=preset or services.resources.presets.get(chosen.preset),
+                opening.seed,
+                preset=opening.preset or services.resources.presets.get(chosen.preset),
                 llm=services.llms.routed(chosen.llm),
                 resources=services.resources,
                 budget=replace(_UNLIMITED)
-                if make
+                if opening.make
                 else Budget(chosen.max_steps, services.settings.max_llm_calls),
                 browser=services.host.name,
-                profile=profile or None,
+                profile=opening.profile or None,
                 on_asked=publisher.on_asked,
-                make=make,
+                make=opening.make,
             )
         except BackstepError as error:
-            publisher.fail(f"{task_id} could not be opened: {error}")
+            publisher.fail(f"{opening.task} could not be opened: {error}")
             publisher.send_runs(publisher.query)  # The run before has ended, though no other has begun.
             return None
         self._runner.adopt(run)
-        if profile:
+        if opening.profile:
             publisher.send_catalogue(services)  # A new profile is offered from now on.
         # What was chosen while the task was being opened holds from its first step on.
-        if make is None:
+        if opening.make is None:
             run.state.budget.page_actions = publisher.session.max_steps
-        if preset is None and publisher.session.preset != chosen.preset:
+        if opening.preset is None and publisher.session.preset != chosen.preset:
             self._agent.use_preset(publisher.session.preset, before=chosen.preset)
         await self._agent.use_llm(services.llms.routed(publisher.session.llm), before=chosen.llm)
         publisher.opened(run)

@@ -106,8 +106,11 @@ class Runner:
         self.notice = ""
         """What is to be said where the run rests next."""
         self._gate_shown: tuple[int, int, str] | None = None
-        self.take_back: Callable[[], Awaitable[None]] = _nothing
-        """Takes the page back from the person, where they have it."""
+        self._take_page_back: Callable[[], Awaitable[None]] = _nothing
+
+    def take_page_back_by(self, take_back: Callable[[], Awaitable[None]]) -> None:
+        """Call this before the run is halted: it takes the page back from a person who has it."""
+        self._take_page_back = take_back
 
     @property
     def busy(self) -> bool:
@@ -191,7 +194,7 @@ class Runner:
             # A browser that waits for what its page asks the person would keep the run from ending.
             await self._current.services.tabs.host.end_questions()
         try:
-            await self.take_back()
+            await self._take_page_back()
         except BackstepError as error:
             self._publisher.log("warning", "handover", str(error))
 

@@ -11,6 +11,7 @@ from core.agent.loop import AgentRun
 from core.debugger.attach.views import AttachRequest, AttachView, Hold
 from core.debugger.branching.branches import AgentReturn
 from core.debugger.commands import command
+from core.debugger.run_commands import Opening
 from core.debugger.service import Service
 from core.schema.restore import Restored
 from core.trace.records import RunRow
@@ -38,22 +39,15 @@ class AttachService(Service[AttachView]):
         self._ending: asyncio.Task[None] | None = None
         self._lines: deque[str] = deque(maxlen=_LINES)
         self._telling: asyncio.TimerHandle | None = None
-        session.branches.lead_back = self._lead_back
+        session.branches.lead_attached_by(self._lead_back)
 
     @command
     async def attach(self, request: AttachRequest) -> None:
         """Open a task for the agent, serve its addresses, and start its program if there is one to start."""
         agent = await self._begin(request)
         try:
-            task, seed, url, instruction = agent.task
             run = await self.session.tasks.open_attached(
-                task,
-                seed,
-                url=url,
-                instruction=instruction,
-                browser=request.browser,
-                make=agent.make,
-                preset=agent.preset,
+                Opening(*agent.task, browser=request.browser, make=agent.make, preset=agent.preset)
             )
             if run is None:
                 await self._end()

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from core.agent.branching import RunSetup, open_branch, reopen_task, stays_done_since, take_up
 from core.agent.loop import AgentRun
@@ -49,24 +49,29 @@ class AgentReturn:
     """Is awaited if none does."""
 
 
+LeadBack: TypeAlias = "Callable[[RunRow, RunSetup, Sequence[RecordedCall]], Awaitable[AgentReturn]]"
+"""Prepares to bring the attached agent of a run back; raises UsageError if it cannot be started.
+
+It is given how the branch would continue otherwise, and the replies to the questions of its first step.
+"""
+
+
 class Branches(SessionCommands):
     """Opens branches of stored runs as the current run."""
 
     def __init__(self, parts: SessionParts) -> None:
         super().__init__(parts)
-        self.lead_back: (
-            Callable[[RunRow, RunSetup, Sequence[RecordedCall]], Awaitable[AgentReturn]] | None
-        ) = None
-        """Prepares to bring the attached agent of a run back; raises UsageError if it cannot be started.
-
-        It is given how the branch would continue otherwise, and the replies to the questions of its first step.
-        """
+        self._lead_back: LeadBack | None = None
         self._told: tuple[int, int, Literal["effects", "repeats"], str] | None = None
         """What the person was last told, for which run and step: what is not undone, or what would be
         repeated. The last part is the sentence on what was not undone.
         """
         self._requested: Callable[[], Awaitable[AgentRun]] | None = None
         """The last way back that a person requested."""
+
+    def lead_attached_by(self, lead_back: LeadBack) -> None:
+        """Bring attached agents back by this; without it their runs continue with the preset."""
+        self._lead_back = lead_back
 
     @command
     async def go_back(self, run: int, step: int) -> None:
@@ -154,8 +159,8 @@ class Branches(SessionCommands):
         what = f"Going back to step {step} of run {run}"
         setup = replace(self._setup(row, what, changes), may_repeat=may_repeat)
         lead = None
-        if by_program and self.lead_back is not None:
-            lead = await self.lead_back(row, replace(setup, budget=None), given)
+        if by_program and self._lead_back is not None:
+            lead = await self._lead_back(row, replace(setup, budget=None), given)
             setup = lead.setup
         try:
             branch, restored = await self._move(

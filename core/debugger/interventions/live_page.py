@@ -110,7 +110,7 @@ class LivePage(SessionCommands):
         super().__init__(parts)
         self.demonstrating: HumanActionRecorder | None = None
         """Records what the person does, while they have the page."""
-        self._runner.take_back = self._take_back
+        self._runner.take_page_back_by(self._take_back)
 
     @command
     async def before_leaving(self, leave: Callable[[], None]) -> None:
@@ -240,7 +240,7 @@ class LivePage(SessionCommands):
             return
         if run.world.peek.active:
             await run.world.peek.put_back()
-            self._publisher.steps.live_page_changed.send(self._publisher.steps.live_page)
+            self._publisher.steps.send_live_page()
         elif target is None:
             self._publisher.tell("The next action does not act on an element of this page.", done=False)
         else:

@@ -131,6 +131,10 @@ class StepPublisher:
     def clear_outlines(self) -> None:
         """Draw no outlines from now on: the action that is carried out may open another page below them."""
         self.live_page = self.live_page.replace(outlines=())
+        self.send_live_page()
+
+    def send_live_page(self) -> None:
+        """Send the page as it is known, such as after it was scrolled back."""
         self.live_page_changed.send(self.live_page)
 
     async def follow_peek(self, run: AgentRun) -> None:

@@ -25,7 +25,7 @@ from core.schema.errors import BackstepError, BrowserError, LLMError
 from core.schema.record import Record
 from core.setup import display_problem
 from core.setup.libraries import missing_libraries
-from core.setup.project import find_distribution, load_project, unmet
+from core.setup.project import find_distribution, install_command, load_project, unmet
 from core.system.patience import Limit
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def check_python(root: Path) -> CheckNote:
     if missing:
         return fail(
             f"{version}, but these packages are missing or have a wrong version: {', '.join(missing)}; "
-            f"run: {sys.executable} -m pip install -e {root}"
+            f"run: {install_command(missing)}"
         )
     names = [line.partition(">")[0].partition("<")[0].strip() for line in project.requirements]
     found = ((name, find_distribution(name, sys.path)) for name in names)
@@ -157,13 +157,13 @@ def check_pyside(root: Path) -> CheckNote:
     packages = {name: find_distribution(name, sys.path) for name in parts}
     absent = [name for name, package in packages.items() if package is None]
     if absent:
-        return fail(f"{', '.join(absent)} missing; run: {sys.executable} -m pip install '{wanted}'")
+        return fail(f"{', '.join(absent)} missing; run: {install_command([wanted])}")
     versions = {name: package.version for name, package in packages.items() if package is not None}
     if unmet([wanted], sys.path) or len(set(versions.values())) > 1:
         have = ", ".join(f"{name} {version}" for name, version in versions.items())
         return fail(
             f"{have} do not match {wanted} (newer ones crash after some seconds of painting on Python 3.11); "
-            f"run: {sys.executable} -m pip install --force-reinstall '{wanted}'"
+            f"run: {install_command(['--force-reinstall', wanted])}"
         )
     return ok(f"{versions['PySide6']}, as required ({wanted}).")
 
@@ -202,7 +202,8 @@ def check_sandbox() -> CheckNote:
     if runs_as_root():
         return warn(
             "Running as root, so browsers run without their sandbox. For web pages, run Backstep as another "
-            "user, from that user's own checkout: adduser --disabled-password --gecos '' backstep, then su - backstep"
+            "user, who has a checkout or an installation too: adduser --disabled-password --gecos '' backstep, "
+            "then su - backstep"
         )
     try:
         restricted = _USERNS.read_text().strip() == "1"

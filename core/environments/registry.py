@@ -13,6 +13,7 @@ from core.environments.shop.environment import Shop
 from core.environments.web import OPEN_TASK, OpenWeb
 from core.schema.errors import DataError, UsageError
 from core.schema.task import Task, TaskSource
+from core.system.program import COMMAND
 
 NEAREST = 4
 
@@ -166,4 +167,4 @@ class Environments:
         near = list(dict.fromkeys([*named, *whole, *holding]))[:NEAREST]
         if near:
             return f"the nearest are {', '.join(near)}"
-        return "`main.py tasks` lists all"
+        return f"`{COMMAND} tasks` lists all"

@@ -27,6 +27,7 @@ from core.setup import display_problem
 from core.setup.libraries import missing_libraries
 from core.setup.project import find_distribution, install_command, load_project, unmet
 from core.system.patience import Limit
+from core.system.program import program_version
 
 if TYPE_CHECKING:
     from core.settings.settings import Settings
@@ -118,6 +119,7 @@ _USERNS = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
 def standard_checks(root: Path, load: Load) -> dict[str, Check]:
     """Return the checks in the order they are shown; `root` is where pyproject.toml is."""
     return {
+        "Backstep": lambda: ok(f"{program_version()} in {root}."),
         "Python": lambda: check_python(root),
         "PySide6": lambda: check_pyside(root),
         "shared libraries": check_libraries,

@@ -37,9 +37,8 @@ from core.llm.openai_compatible import OpenAICompatibleLLM
 from core.llm.registry import LLMs
 from core.schema.errors import UsageError, WorldError
 from core.settings.settings import Settings, config_folder
-from core.system.program import COMMAND
+from core.system.program import COMMAND, program_version
 from core.trace.evaluations import evaluation_named, note_made
-from core.trace.exports.steps import backstep_version
 
 _TELL_SECONDS = 5.0
 """So often at most the progress is told."""
@@ -187,7 +186,7 @@ def _making(plan: EvaluationPlan, settings: Settings, llms: LLMs) -> Making:
         else:
             used.append(LLMUsed(name=name))
     return Making(
-        version=backstep_version(),
+        version=program_version(),
         command=f"{COMMAND} {shlex.join(sys.argv[1:])}",
         browser=settings.browser,
         max_steps=settings.max_steps,

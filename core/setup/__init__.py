@@ -107,7 +107,7 @@ def needs(argv: Sequence[str]) -> tuple[tuple[str, ...], Libraries]:
     """Return the extras that the command in `argv` needs, and what it makes of missing shared libraries."""
     words = _own_words(argv)
     command = words[0] if words else ""
-    if "--help" in words:
+    if {"--help", "--version"} & set(words):
         return (), "ignore"
     if command == "test":
         return ("test",), "require"

@@ -1,16 +1,19 @@
 """The program as it is installed: its wheel and that of the SDK, in an environment that has what they require."""
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
 import sysconfig
 import venv
 import zipfile
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
 
+from core.system.program import program_version
 from tests.core.cli.conftest import ROOT, CommandLine
 from tests.core.cli.test_attach import until
 from tests.core.stage import need_chromium
@@ -109,7 +112,24 @@ def test_a_wheel_holds_one_package_of_pure_python_with_all_files_of_the_program(
     assert {*sources, "backstep/__init__.py", "backstep/main.py"} <= program
 
 
-def test_the_installed_command_lists_tasks_and_runs_one_without_looking_at_the_sources(backstep):
+def test_a_tree_without_a_repository_has_the_fallback_of_the_build_for_a_version(tmp_path, monkeypatch):
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, tmp_path)
+    words = (sys.executable, "-m", "hatchling", "version")
+    built = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, check=True)
+    monkeypatch.setattr("importlib.metadata.version", no_version)
+    assert built.stdout.strip() == program_version.__wrapped__() == "0.0.0"
+
+
+def no_version(name):
+    raise PackageNotFoundError(name)
+
+
+def test_the_installed_command_lists_tasks_and_runs_one_without_looking_at_the_sources(backstep, wheels):
+    assert (
+        backstep("--version").out.strip()
+        == next(one.name for one in wheels if "sdk" not in one.name).split("-")[1]
+    )
     listed = backstep("tasks", "--json")
     assert listed.code == 0, listed.err
     assert "miniwob/click-test-2" in listed.out

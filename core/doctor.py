@@ -130,6 +130,7 @@ def standard_checks(root: Path, load: Load) -> dict[str, Check]:
         "settings": lambda: check_settings(load),
         "folders": check_folders,
         "agent files": check_agent_files,
+        "plugins": check_plugins,
         "database": lambda: check_database(load),
         "keyring": check_keyring,
         "LLM": lambda: check_llm(load),
@@ -286,6 +287,22 @@ def check_agent_files() -> CheckNote:
         more = f" There are {len(problems) - 1} more." if len(problems) > 1 else ""
         return warn(f"{problems[0]}{more}")
     return ok("All presets, state spaces, policies and exemplars can be used.")
+
+
+def check_plugins() -> CheckNote:
+    """Load what packages add to each registry."""
+    from core.debugger.breakpoints.kinds.registry import kind_plugins
+    from core.environments.registry import environment_plugins
+    from core.llm.registry import llm_plugins
+    from core.trace.exports.registry import format_plugins
+    from core.trace.imports.registry import import_plugins
+
+    loads = (environment_plugins, format_plugins, import_plugins, kind_plugins, llm_plugins)
+    loaded = [load() for load in loads]
+    if problems := [problem for plugins in loaded for problem in plugins.problems.values()]:
+        return warn(" ".join(problems))
+    names = [name for plugins in loaded for name in plugins.things]
+    return ok(f"{', '.join(names) or 'No installed package adds any'}.")
 
 
 def check_database(load: Load) -> CheckNote:

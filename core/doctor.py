@@ -25,8 +25,9 @@ from core.schema.errors import BackstepError, BrowserError, LLMError
 from core.schema.record import Record
 from core.setup import display_problem
 from core.setup.libraries import missing_libraries
-from core.setup.project import find_distribution, load_project, unmet
+from core.setup.project import find_distribution, install_command, load_project, unmet
 from core.system.patience import Limit
+from core.system.program import program_version
 
 if TYPE_CHECKING:
     from core.settings.settings import Settings
@@ -118,6 +119,7 @@ _USERNS = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
 def standard_checks(root: Path, load: Load) -> dict[str, Check]:
     """Return the checks in the order they are shown; `root` is where pyproject.toml is."""
     return {
+        "Backstep": lambda: ok(f"{program_version()} in {root}."),
         "Python": lambda: check_python(root),
         "PySide6": lambda: check_pyside(root),
         "shared libraries": check_libraries,
@@ -128,6 +130,7 @@ def standard_checks(root: Path, load: Load) -> dict[str, Check]:
         "settings": lambda: check_settings(load),
         "folders": check_folders,
         "agent files": check_agent_files,
+        "plugins": check_plugins,
         "database": lambda: check_database(load),
         "keyring": check_keyring,
         "LLM": lambda: check_llm(load),
@@ -142,7 +145,7 @@ def check_python(root: Path) -> CheckNote:
     if missing:
         return fail(
             f"{version}, but these packages are missing or have a wrong version: {', '.join(missing)}; "
-            f"run: {sys.executable} -m pip install -e {root}"
+            f"run: {install_command(missing)}"
         )
     names = [line.partition(">")[0].partition("<")[0].strip() for line in project.requirements]
     found = ((name, find_distribution(name, sys.path)) for name in names)
@@ -157,13 +160,13 @@ def check_pyside(root: Path) -> CheckNote:
     packages = {name: find_distribution(name, sys.path) for name in parts}
     absent = [name for name, package in packages.items() if package is None]
     if absent:
-        return fail(f"{', '.join(absent)} missing; run: {sys.executable} -m pip install '{wanted}'")
+        return fail(f"{', '.join(absent)} missing; run: {install_command([wanted])}")
     versions = {name: package.version for name, package in packages.items() if package is not None}
     if unmet([wanted], sys.path) or len(set(versions.values())) > 1:
         have = ", ".join(f"{name} {version}" for name, version in versions.items())
         return fail(
             f"{have} do not match {wanted} (newer ones crash after some seconds of painting on Python 3.11); "
-            f"run: {sys.executable} -m pip install --force-reinstall '{wanted}'"
+            f"run: {install_command(['--force-reinstall', wanted])}"
         )
     return ok(f"{versions['PySide6']}, as required ({wanted}).")
 
@@ -202,7 +205,8 @@ def check_sandbox() -> CheckNote:
     if runs_as_root():
         return warn(
             "Running as root, so browsers run without their sandbox. For web pages, run Backstep as another "
-            "user, from that user's own checkout: adduser --disabled-password --gecos '' backstep, then su - backstep"
+            "user, who has a checkout or an installation too: adduser --disabled-password --gecos '' backstep, "
+            "then su - backstep"
         )
     try:
         restricted = _USERNS.read_text().strip() == "1"
@@ -283,6 +287,22 @@ def check_agent_files() -> CheckNote:
         more = f" There are {len(problems) - 1} more." if len(problems) > 1 else ""
         return warn(f"{problems[0]}{more}")
     return ok("All presets, state spaces, policies and exemplars can be used.")
+
+
+def check_plugins() -> CheckNote:
+    """Load what packages add to each registry."""
+    from core.debugger.breakpoints.kinds.registry import kind_plugins
+    from core.environments.registry import environment_plugins
+    from core.llm.registry import llm_plugins
+    from core.trace.exports.registry import format_plugins
+    from core.trace.imports.registry import import_plugins
+
+    loads = (environment_plugins, format_plugins, import_plugins, kind_plugins, llm_plugins)
+    loaded = [load() for load in loads]
+    if problems := [problem for plugins in loaded for problem in plugins.problems.values()]:
+        return warn(" ".join(problems))
+    names = [name for plugins in loaded for name in plugins.things]
+    return ok(f"{', '.join(names) or 'No installed package adds any'}.")
 
 
 def check_database(load: Load) -> CheckNote:

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from core.attach.clock import HOOKS, HeldClock
 from core.attach.stand_in import StandIn
 from core.schema.record import Record
-from core.storage.resources import RESOURCES
+from core.system.program import ROOT
 
-SDK = RESOURCES.parent / "sdk"
+SDK = ROOT / "sdk"
 """The folder of `backstep_sdk`: programs import it without having it installed."""
 _LOCAL = ("127.0.0.1", "localhost")
 

@@ -12,8 +12,8 @@ from core.cli.options import BaseUrl, Commands, Database, LLMName, settings_with
 from core.cli.output import print_any_character, put, say, say_lines
 from core.cli.stored_runs import add_runs_commands
 from core.cli.task_commands import EXIT_WORLD, add_task_commands, add_window_commands
-from core.schema.errors import ActionError, BackstepError, Interrupted, WorldError
-from core.setup import ROOT
+from core.schema.errors import ActionError, BackstepError, Interrupted, UsageError, WorldError
+from core.system.program import IS_INSTALLED, ROOT
 
 # What a command needs is imported when it is called: the window is to open quickly.
 
@@ -44,6 +44,10 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         """Run the project's linters and tests. Further arguments go to pytest."""
         from core.setup.checks import run_checks
 
+        if IS_INSTALLED:
+            raise UsageError(
+                "The tests are not installed: clone the repository and run there: python3 main.py test"
+            )
         raise typer.Exit(run_checks(ROOT, context.args))
 
     return app

@@ -8,7 +8,7 @@ from core.browser.tabs import Tabs
 from core.cli.output import put
 from core.doctor import CheckNote, Finding, examine, exit_code, fail, ok, standard_checks
 from core.settings.settings import Settings
-from core.setup import ROOT
+from core.system.program import ROOT
 
 _MARKS = {"ok": "ok  ", "warn": "note", "fail": "FAIL"}
 

@@ -9,6 +9,7 @@ from core.cli.runs import reading
 from core.schema.errors import DataError, UsageError
 from core.schema.step import Observed, Reviewed, record_of
 from core.settings.settings import Settings
+from core.system.program import COMMAND
 from core.trace.store import TraceStore
 
 
@@ -24,7 +25,7 @@ def draft(settings: Settings, runs: Iterable[int], output: Path, *, title: str, 
         pages = [page for run in runs for page in _pages(store, run)]
         environments = {store.run(run).environment for run in runs}
     if not pages:
-        raise UsageError("The runs have no recorded pages: choose runs with steps (`main.py runs`).")
+        raise UsageError(f"The runs have no recorded pages: choose runs with steps (`{COMMAND} runs`).")
     environment = environments.pop() if len(environments) == 1 else ""
     text = draft_space(
         pages, title=title or output.stem, environment="" if environment == "web" else environment

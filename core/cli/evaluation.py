@@ -37,8 +37,8 @@ from core.llm.openai_compatible import OpenAICompatibleLLM
 from core.llm.registry import LLMs
 from core.schema.errors import UsageError, WorldError
 from core.settings.settings import Settings, config_folder
+from core.system.program import COMMAND, program_version
 from core.trace.evaluations import evaluation_named, note_made
-from core.trace.exports.steps import backstep_version
 
 _TELL_SECONDS = 5.0
 """So often at most the progress is told."""
@@ -186,8 +186,8 @@ def _making(plan: EvaluationPlan, settings: Settings, llms: LLMs) -> Making:
         else:
             used.append(LLMUsed(name=name))
     return Making(
-        version=backstep_version(),
-        command=f"python3 main.py {shlex.join(sys.argv[1:])}",
+        version=program_version(),
+        command=f"{COMMAND} {shlex.join(sys.argv[1:])}",
         browser=settings.browser,
         max_steps=settings.max_steps,
         max_llm_calls=settings.max_llm_calls,

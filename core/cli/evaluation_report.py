@@ -16,6 +16,7 @@ from core.schema.errors import UsageError
 from core.schema.record import Record
 from core.settings.settings import Settings
 from core.settings.user_file import near
+from core.system.program import COMMAND
 from core.trace.evaluations import all_evaluations, evaluation_named
 from core.trace.run_files import write_file
 from core.trace.store import TraceStore
@@ -176,7 +177,7 @@ def _print_failures(groups: tuple[FailureGroup, ...]) -> None:
     put_table(("failures", "runs", "in common"), rows)
     if len(groups) > _SHOWN:
         put(f"{len(groups) - _SHOWN} more groups: see --json or --html.")
-    put("main.py --run N opens a run at the step that decided it.")
+    put(f"{COMMAND} --run N opens a run at the step that decided it.")
 
 
 def _success(one: GroupShare) -> tuple[str, str]:

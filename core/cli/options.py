@@ -5,6 +5,7 @@ import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
@@ -238,11 +239,35 @@ def with_groups(function: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
+_LISTING = {
+    "export --format": "core.trace.exports.registry:format_plugins",
+    "import --format": "core.trace.imports.registry:import_plugins",
+    "--task": "core.environments.registry:environment_plugins",
+    "--llm": "core.llm.registry:llm_plugins",
+}
+"""The options whose help lists names to which packages add, and what loads these."""
+
+
+def _name_plugins(command: Any) -> None:
+    """Let the help of the options that list names go on with those of packages."""
+    for option in command.params:
+        for flag in option.opts:
+            if place := _LISTING.get(f"{command.name} {flag}") or _LISTING.get(flag):
+                module, _, function = place.partition(":")
+                option.help += getattr(import_module(module), function)().sentences()
+
+
 class Commands(TyperGroup):
     """A group of commands. An option before a command counts as if it stood after it; else it is a UsageError."""
 
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        _name_plugins(self)
+        super().format_help(ctx, formatter)
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, command, rest = super().resolve_command(ctx, args)
+        if ctx.parent is None and "--help" in rest:
+            _name_plugins(command)
         given = {**(ctx.default_map or {})}
         for option in self.params:
             if ctx.get_parameter_source(option.name).name == "COMMANDLINE":

@@ -20,15 +20,22 @@ from core.cli.options import (
     settings_with,
     with_groups,
 )
-from core.cli.output import say
+from core.cli.output import put, say
 from core.schema.errors import UsageError
 from core.setup import display_problem
+from core.system.program import program_version
 
 # What a command needs is imported when it is called: the window is to open quickly.
 
 EXIT_WORLD = 3
 DEFAULT_TASK = "miniwob/click-test-2"
 RunNumber = Annotated[int, typer.Argument(help="The run's number.")]
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        put(program_version())
+        raise typer.Exit
 
 
 def add_window_commands(app: typer.Typer, open_window: Callable[..., int]) -> None:
@@ -69,6 +76,9 @@ def add_window_commands(app: typer.Typer, open_window: Callable[..., int]) -> No
             int | None,
             typer.Option("--run", help="A stored run to open, at the step that decided it."),
         ] = None,
+        version: Annotated[
+            bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_print_version)
+        ] = False,
     ) -> None:
         """Open the window on a task, ready to step, or at a stored run."""
         if context.invoked_subcommand is not None:

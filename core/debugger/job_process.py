@@ -7,17 +7,17 @@ import signal
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 
 from core.debugger.services import Services
 from core.schema.record import Record
+from core.system.program import ROOT
 
 _FLAGS = {"tasks": "--tasks-file", "webarena": "--webarena"}
 _PATIENCE = 8.0
 """Seconds that a process may take to end in order before it is killed."""
 _LAST_LINES = 3
 """Lines of stderr that say why a process failed."""
-_MAIN = Path(__file__).resolve().parents[2] / "main.py"
+_MAIN = ROOT / "main.py"
 _LONGEST_LINE = 16 * 1024 * 1024
 """Bytes."""
 

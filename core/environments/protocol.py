@@ -84,6 +84,7 @@ class KeepsState(Protocol):
         ...
 
 
+@runtime_checkable
 class Environment(Protocol):
     """A family of tasks with one way to open and to judge them."""
 

@@ -4,6 +4,7 @@ import difflib
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from core.environments.airline.environment import Airline
 from core.environments.miniwob import MiniWob
@@ -13,12 +14,34 @@ from core.environments.shop.environment import Shop
 from core.environments.web import OPEN_TASK, OpenWeb
 from core.schema.errors import DataError, UsageError
 from core.schema.task import Task, TaskSource
+from core.setup.plugins import Plugins, expect, load_plugins
+from core.system.program import COMMAND
 
 NEAREST = 4
+_BUILT_IN = (MiniWob, Shop, Airline, OpenWeb)
+
+
+def environment_plugins() -> Plugins[Environment]:
+    """Return the environments that packages add, made anew."""
+    return load_plugins("environments", [kind.id for kind in _BUILT_IN], _environment)
+
+
+def _environment(name: str, make: Any) -> Environment:
+    environment = make() if callable(make) else None
+    if not isinstance(environment, Environment):
+        raise ValueError(
+            "it has to be a class, or function, that makes a core.environments.protocol.Environment"
+        )
+    expect(Environment, name, environment, "id")  # type: ignore[type-abstract]
+    tasks = environment.tasks()
+    strange = [task for task in tasks if task.environment != name or not task.id.startswith(f"{name}/")]
+    if strange:
+        raise ValueError(f"its task {strange[0].id} has to be of the environment {name}, with an id {name}/…")
+    return environment
 
 
 class Environments:
-    """MiniWoB++, the open web, and what the user's files add."""
+    """MiniWoB++, the open web, and what packages and the user's files add."""
 
     def __init__(
         self,
@@ -40,14 +63,11 @@ class Environments:
         need; None takes them from the process's environment.
         """
         self._web = OpenWeb()
-        self._built_in: tuple[Environment, ...] = (
-            MiniWob(time_limit=time_limit),
-            Shop(),
-            Airline(),
-            self._web,
-        )
+        built_in = (MiniWob(time_limit=time_limit), Shop(), Airline(), self._web)
+        self.plugins = environment_plugins()
+        self._given: tuple[Environment, ...] = (*built_in, *self.plugins.things.values())
         self._changing = threading.Lock()
-        self._own = OwnTasks(taken={member.id for member in self._built_in}, webarena_sites=webarena_sites)
+        self._own = OwnTasks(taken={member.id for member in self._given}, webarena_sites=webarena_sites)
         self._own.begin(
             (
                 *(TaskSource(path=path, kind="tasks", given=True) for path in task_files),
@@ -77,7 +97,7 @@ class Environments:
         Where `task` is given and is not one of theirs, nothing is read. May
         block on the disk, and may be called from any thread.
         """
-        if task.strip().partition("/")[0] in {member.id for member in self._built_in}:
+        if task.strip().partition("/")[0] in {member.id for member in self._given}:
             return False
         with self._changing:
             changed = self._own.refresh()
@@ -127,7 +147,8 @@ class Environments:
             unsupported = [one for each in self.sources for one in each.unsupported if one.id == wanted]
             if unsupported:
                 raise DataError(unsupported[0].sentence)
-            raise UsageError(f'There is no task "{wanted}"; {self._nearest(wanted)}.')
+            problem = self.plugins.problems.get(wanted.partition("/")[0])
+            raise UsageError(problem or f'There is no task "{wanted}"; {self._nearest(wanted)}.')
         source = self._own.source_of(wanted)
         if source is not None and source.problem:
             raise DataError(source.problem)
@@ -152,7 +173,7 @@ class Environments:
             await member.close()
 
     def _join(self) -> None:
-        members = {member.id: member for member in (*self._built_in, *self._own.members)}
+        members = {member.id: member for member in (*self._given, *self._own.members)}
         self._tasks = {task.id: task for member in members.values() for task in member.tasks()}
         self._members = members
 
@@ -166,4 +187,4 @@ class Environments:
         near = list(dict.fromkeys([*named, *whole, *holding]))[:NEAREST]
         if near:
             return f"the nearest are {', '.join(near)}"
-        return "`main.py tasks` lists all"
+        return f"`{COMMAND} tasks` lists all"

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from core.llm.costs import Prices, load_prices
 from core.llm.endpoint_check import check_endpoint
@@ -26,6 +27,7 @@ from core.llm.thinking import marks
 from core.schema.errors import UsageError
 from core.schema.messages import LLM, LLMChoice, LLMReply, LLMRequest, Purpose, Retry
 from core.settings.settings import LLMSettings, PurposeSettings, Settings
+from core.setup.plugins import Plugins, expect, guarded, load_plugins
 
 if TYPE_CHECKING:
     # NumPy takes long to load, and most runs make no vectors.
@@ -44,6 +46,19 @@ def make_rules() -> LLM:
 
     rules: LLM = RulesLLM()
     return rules
+
+
+@cache
+def llm_plugins() -> Plugins[Callable[[], LLM]]:
+    """Return what makes the LLMs that packages add."""
+    return load_plugins("llms", ("rules", "person"), _factory)
+
+
+def _factory(name: str, thing: Any) -> Callable[[], LLM]:
+    if not callable(thing):
+        raise ValueError("it has to be a class, or function, that makes a core.schema.messages.LLM")
+    factory: Callable[[], LLM] = thing
+    return factory
 
 
 class RoutedLLM:
@@ -174,6 +189,11 @@ class LLMs:
                     description=entry.description or f"{entry.model or name} at {where}",
                 )
             )
+        choices += [
+            LLMChoice(name=name, title=name, description="Of an installed package.")
+            for name in llm_plugins().things
+            if name not in self._settings.llms
+        ]
         known = {choice.name for choice in choices}
         for name in dict.fromkeys((self._settings.llm, *self._made)):
             if name not in known:
@@ -273,11 +293,17 @@ class LLMs:
             return self._replay(name, self._settings.database, self.get)
         if name in self._settings.llms:
             return self._entry(name, self._settings.llms[name])
+        plugins = llm_plugins()
+        if name in plugins.problems:
+            raise UsageError(plugins.problems[name])
+        if name in plugins.things:
+            with guarded(name):
+                return expect(LLM, name, plugins.things[name](), "name")  # type: ignore[type-abstract]
         preset, slash, model = name.partition("/")
         if slash and model and preset in self._endpoints and not self._settings.base_url:
             return self._entry(name, LLMSettings(base_url=preset, model=model))
         if not self._settings.base_url:
-            known = [*self._factories, *self._settings.llms]
+            known = [*self._factories, *self._settings.llms, *plugins.things]
             if close := get_close_matches(name, known, n=1, cutoff=0.7):
                 raise UsageError(
                     f'There is no LLM "{name}"; did you mean {close[0]}? For a model of that name, '

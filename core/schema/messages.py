@@ -1,7 +1,7 @@
 """The protocol of everything that answers prompts: a request in, a reply out."""
 
 from collections.abc import Callable
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from core.schema.action_space import Permissible
 from core.schema.observation import CleanObservation
@@ -238,6 +238,7 @@ class LLMReply(Record):
     """What is to be known of the reply, such as that the server did not keep to the schema."""
 
 
+@runtime_checkable
 class LLM(Protocol):
     """Something that answers prompts."""
 

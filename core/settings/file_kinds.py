@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from core.schema.errors import DataError
+from core.system.program import COMMAND
+
+_IMPORT = f"import it with {COMMAND} import or {COMMAND} exemplars import"
 
 
 class KnownKind(NamedTuple):
@@ -148,13 +151,11 @@ def kind_of_value(value: Any) -> KnownKind | None:
     if {"intent", "eval"} <= keys:
         return TASKS
     if isinstance(first.get("history"), list):
-        return KnownKind("a browser-use history", "import it with main.py import or main.py exemplars import")
+        return KnownKind("a browser-use history", _IMPORT)
     if is_recording(first):
-        return KnownKind(
-            "a Chrome DevTools recording", "import it with main.py import or main.py exemplars import"
-        )
+        return KnownKind("a Chrome DevTools recording", _IMPORT)
     if len(keys & {"id", "family", "task", "steps"}) >= 3:
-        return KnownKind("a file of exemplars", "import it with main.py exemplars import")
+        return KnownKind("a file of exemplars", f"import it with {COMMAND} exemplars import")
     if {"role", "content"} <= keys:
         return KnownKind("a list of chat messages")
     if isinstance(first.get("tasks"), list):

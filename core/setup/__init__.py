@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
+
+from core.system.program import COMMAND, IS_INSTALLED, ROOT
 
 if TYPE_CHECKING:
     from core.setup.installer import Libraries
@@ -19,8 +20,6 @@ MINIMUM = (3, 11)
 EXIT_WORLD_FAILED = 3
 EXIT_INTERRUPTED = 130
 
-ROOT = Path(__file__).resolve().parents[2]
-"""Where pyproject.toml is."""
 _RESTARTED = "BACKSTEP_RESTARTED"
 _NEWER, _IN_ENVIRONMENT = "newer", "environment"
 _UNINSTALLED = """Usage: python3 main.py [COMMAND] [OPTIONS]
@@ -36,12 +35,14 @@ def ensure(argv: Sequence[str]) -> None:
     Says what is missing, installs it, and starts ``main.py`` again with the
     same arguments in the virtual environment next to it: then this does not
     return. An environment of the user's own that meets pyproject.toml is
-    used as it is. Exits with 3 and a sentence where something cannot be
+    used as it is, and the installed package never installs. Exits with 3 and a sentence where something cannot be
     installed, and with 130 when interrupted.
     """
     restarted = os.environ.pop(_RESTARTED, "")
     if sys.version_info < MINIMUM:
         _use_newer_python(argv, restarted)
+    if IS_INSTALLED:
+        return
     from importlib.util import find_spec
 
     from core.setup.environment import VirtualEnvironment
@@ -91,7 +92,9 @@ def import_failed(error: ImportError, argv: Sequence[str]) -> NoReturn:
 
     environment = VirtualEnvironment(ROOT / ".venv")
     if not environment.is_running:
-        _fail(f"{error}; install it for {sys.executable}, then start again.")
+        _fail(
+            f"{error}; install it for {sys.executable}, then start again ({COMMAND} doctor says what is missing)."
+        )
     if os.environ.get("BACKSTEP_REPAIRED") == "1":
         _fail(f"{error}; install it, or delete {environment.folder} and start again.")
     print(f"Backstep cannot start ({error}). Checking what is missing.", file=sys.stderr)
@@ -104,7 +107,7 @@ def needs(argv: Sequence[str]) -> tuple[tuple[str, ...], Libraries]:
     """Return the extras that the command in `argv` needs, and what it makes of missing shared libraries."""
     words = _own_words(argv)
     command = words[0] if words else ""
-    if "--help" in words:
+    if {"--help", "--version"} & set(words):
         return (), "ignore"
     if command == "test":
         return ("test",), "require"
@@ -125,7 +128,7 @@ def display_problem() -> str | None:
         return None
     return (
         "There is no display (DISPLAY and WAYLAND_DISPLAY are not set), so the window cannot open. "
-        "Without a display, you can run tasks: python3 main.py run --task miniwob/click-test-2"
+        f"Without a display, you can run tasks: {COMMAND} run --task miniwob/click-test-2"
     )
 
 

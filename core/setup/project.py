@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -57,7 +58,7 @@ def load_project(root: Path) -> Project:
         "extras": optional,
         "scripts": table.get("scripts", {}),
         "build": document.get("build-system", {}),
-        "setuptools": document.get("tool", {}).get("setuptools", {}),
+        "hatch": document.get("tool", {}).get("hatch", {}),
     }
     return Project(
         root=root,
@@ -75,6 +76,20 @@ def unmet(requirements: Iterable[str], path: Sequence[str]) -> list[str]:
     as unmet: the caller then lets pip decide.
     """
     return [line for line in requirements if not _meets(line, path)]
+
+
+def install_command(requirements: Iterable[str]) -> str:
+    """Return what a user types to install `requirements` for the running Python; environments of uv have no pip."""
+    import shlex
+    from importlib.util import find_spec
+
+    has_pip = find_spec("pip") is not None
+    start = (
+        (sys.executable, "-m", "pip", "install")
+        if has_pip
+        else ("uv", "pip", "install", "--python", sys.executable)
+    )
+    return shlex.join((*start, *requirements))
 
 
 def find_distribution(name: str, path: Sequence[str]) -> Distribution | None:

@@ -1,5 +1,5 @@
 """The location of the program's data files: prompts, presets, policies, sites and others."""
 
-from pathlib import Path
+from core.system.program import ROOT
 
-RESOURCES = Path(__file__).resolve().parents[2] / "resources"
+RESOURCES = ROOT / "resources"

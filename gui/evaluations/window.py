@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QCheckBox, QMessageBox, QWidget
 
 from core.debugger.evaluations.matrix import MatrixRow
 from core.debugger.evaluations.views import EvaluationItem, EvaluationsView
+from core.system.program import COMMAND
 from gui.evaluations.evaluation_list import EvaluationList
 from gui.evaluations.matrix import MatrixFilter, MatrixView
 from gui.evaluations.runs import RunsTable, first_run
@@ -24,7 +25,7 @@ from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, small_label
 
 _NONE = (
     "There are no evaluations yet. New… (Ctrl+N) runs tasks at several seeds with several agents or LLMs and shows "
-    "here which of them succeed. Evaluations of main.py eval with the same database are listed too."
+    f"here which of them succeed. Evaluations of {COMMAND} eval with the same database are listed too."
 )
 _CHOOSE = "Choose an evaluation on the left."
 

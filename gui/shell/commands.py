@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFileDialog, QInputDialog, QLineEdit, QWidget
 from core.debugger.session_view import SessionView
 from core.debugger.steps.views import StepView
 from core.schema.step import JudgementPart
-from core.trace.exports.registry import FORMATS, chosen_format
+from core.trace.exports.registry import all_formats, chosen_format
 from core.trace.records import RunRow
 from gui.shell.actions import explain, words_of
 from gui.shell.element_links import ElementLinks
@@ -380,12 +380,13 @@ class WindowCommands(QObject):
 
     def export(self, run: int) -> None:
         """Ask for a file and a format, and export a run."""
-        filters = {f"{one.title} (*{one.suffix})": one.title for one in FORMATS}
+        formats = all_formats()
+        filters = {f"{one.title} (*{one.suffix})": one.title for one in formats}
         path, chosen = QFileDialog.getSaveFileName(
-            self._window, f"Export run {run}", f"run-{run}{FORMATS[0].suffix}", ";;".join(filters)
+            self._window, f"Export run {run}", f"run-{run}{formats[0].suffix}", ";;".join(filters)
         )
         if path:
-            form, path = chosen_format(path, filters.get(chosen, FORMATS[0].title))
+            form, path = chosen_format(path, filters.get(chosen, formats[0].title))
             self._window.session.trace.export_run(run, form.name, path)
 
     def _on_import(self) -> None:

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QScrollArea, QStyle, 
 
 from core.debugger.tasks.views import TaskFilesAnswer
 from core.schema.task import Task, TaskSource
+from core.system.program import COMMAND
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.formats import count
@@ -212,7 +213,7 @@ def _unsupported(source: TaskSource) -> str:
     """Return the tasks that cannot be run, a line each, the first of very many."""
     lines = [one.sentence for one in source.unsupported[:_MOST_UNSUPPORTED]]
     if more := len(source.unsupported) - len(lines):
-        lines.append(f"and {more} more, which main.py tasks lists.")
+        lines.append(f"and {more} more, which {COMMAND} tasks lists.")
     return "\n".join(lines)
 
 

@@ -10,7 +10,6 @@ import os
 import shutil
 import socket
 import sqlite3
-import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable, Generator, Iterable, Sequence
 from contextlib import asynccontextmanager, closing, contextmanager, redirect_stdout, suppress
@@ -32,7 +31,9 @@ from core.memory.library.records import LIBRARY_NAME
 from core.schema.errors import BrowserError, DataError, UsageError
 from core.schema.task import SourceKind
 from core.settings.settings import config_folder, exemplars_folder
+from core.setup.project import install_command, load_project
 from core.storage.resources import RESOURCES
+from core.system.program import ROOT
 from core.trace.records import Case, CaseAttempt
 from core.trace.repro.rows import Unchanged
 from core.trace.store import TraceStore
@@ -63,8 +64,7 @@ def connected(address: str, runtime_env: Path | None) -> Generator[None, None, N
         import ray
     except ImportError as error:
         raise UsageError(
-            "--cluster needs Ray. To install it, run in Backstep's folder: "
-            f"{sys.executable} -m pip install -e '.[cluster]'"
+            f"--cluster needs Ray. To install it, run: {install_command(load_project(ROOT).extras['cluster'])}"
         ) from error
     environment = {} if runtime_env is None else _read(runtime_env)
     _check_address(address)

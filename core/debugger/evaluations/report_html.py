@@ -10,6 +10,7 @@ from core.debugger.evaluations.figures import GroupShare
 from core.debugger.evaluations.report import EvaluationReport
 from core.schema.record import Record
 from core.schema.task import family_of
+from core.system.program import COMMAND
 from core.trace.exports.html_page import FILTERS
 from core.trace.exports.steps import TEMPLATES, templates
 from core.trace.records import EvaluatedRun
@@ -58,6 +59,7 @@ def html_of(report: EvaluationReport) -> str:
     steps = {one.run: one.step for group in report.failures or () for one in group.runs}
     text = environment.get_template("evaluation.html.jinja").render(
         report=report,
+        program=COMMAND,
         names=[one.variant for one in report.variants],
         families=_rows(report.families, "family"),
         distributions=[

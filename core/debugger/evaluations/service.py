@@ -37,6 +37,7 @@ from core.debugger.jobs import Job
 from core.debugger.service import Service
 from core.schema.errors import BackstepError, TraceError, UsageError
 from core.schema.signal import Signal
+from core.system.program import COMMAND
 from core.trace.evaluated import evaluated_runs
 from core.trace.evaluations import (
     Tally,
@@ -182,7 +183,7 @@ class EvaluationsService(Service[EvaluationsView]):
         most = str(self.session.session.max_steps)
         words = (*request.arguments(), *shared_flags(self.services), *server_flags(self.services))
         shown = RequestPreview(
-            request=request, command=shlex.join(("python3", "main.py", *words, "--max-steps", most))
+            request=request, command=f"{COMMAND} {shlex.join((*words, '--max-steps', most))}"
         )
         try:
             plan = await self._plan(request)

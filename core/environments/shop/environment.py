@@ -7,6 +7,7 @@ from core.environments.sites import SiteEnvironment, SiteServer
 from core.schema.errors import DataError
 from core.schema.task import Episode, Task, Verdict
 from core.storage.resources import RESOURCES
+from core.system.program import COMMAND
 
 if TYPE_CHECKING:
     from core.environments.shop.application import ShopState
@@ -56,7 +57,7 @@ class Shop(SiteEnvironment["ShopState"]):
         name = episode.task.id.rpartition("/")[2]
         goal = next((one.goal for one in bundled_goals() if one.name == name), None)
         if goal is None:
-            raise DataError(f"The shop has no goal {name}: choose a task of `main.py tasks`.")
+            raise DataError(f"The shop has no goal {name}: choose a task of `{COMMAND} tasks`.")
         bought = orders[0]
         product = bundled_catalogue().product(bought.product)
         parts = score(goal, product, bought.options, bought.price)

@@ -14,9 +14,10 @@ from typing import Any
 from core.schema.action import Action, Named
 from core.schema.messages import Tool
 from core.schema.step import CallRecord
+from core.system.program import program_version
 from core.trace.encoding import Prompt
 from core.trace.exports.hiding import hiding
-from core.trace.exports.steps import AGENT, RunStep, backstep_version, id_of, steps_of
+from core.trace.exports.steps import AGENT, RunStep, id_of, steps_of
 from core.trace.records import RunRow
 from core.trace.store import TraceStore
 
@@ -79,7 +80,7 @@ def _agent(row: RunRow, prompts: list[tuple[CallRecord, Prompt]]) -> dict[str, A
     for _, prompt in prompts:
         for tool in prompt.tools:
             tools.setdefault(tool.name, tool)
-    agent: dict[str, Any] = {"name": AGENT, "version": backstep_version(), "model_name": row.llm}
+    agent: dict[str, Any] = {"name": AGENT, "version": program_version(), "model_name": row.llm}
     if tools:
         agent["tool_definitions"] = [
             {"type": "function", "function": tool.model_dump()} for tool in tools.values()

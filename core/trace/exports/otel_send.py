@@ -14,9 +14,10 @@ from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, TraceFlags
 
 from core.schema.errors import UsageError, WorldError
+from core.system.program import program_version
 from core.trace.exports.hiding import hiding
 from core.trace.exports.otel_spans import Span, Value, resource, spans_of
-from core.trace.exports.steps import AGENT, backstep_version
+from core.trace.exports.steps import AGENT
 from core.trace.store import TraceStore
 
 PATH = "/v1/traces"
@@ -36,7 +37,7 @@ def send_otel(store: TraceStore, run: int, endpoint: str, *, content: bool = Fal
     url = _traces_url(endpoint)
     spans = spans_of(store, run, content=content)
     source = Resource(resource())
-    scope = InstrumentationScope(AGENT, backstep_version())
+    scope = InstrumentationScope(AGENT, program_version())
     session = requests.Session()
     redirects: list[str] = []
 

@@ -14,9 +14,10 @@ from core.schema.events import BrowserEvent
 from core.schema.messages import LLMReply, Message
 from core.schema.record import Record
 from core.schema.step import Acted, CallRecord, Phase, calls_of
+from core.system.program import program_version
 from core.trace.encoding import Prompt
 from core.trace.exports.hiding import hiding
-from core.trace.exports.steps import AGENT, RunStep, backstep_version, id_of, steps_of
+from core.trace.exports.steps import AGENT, RunStep, id_of, steps_of
 from core.trace.records import RunRow, StepTimes
 from core.trace.store import TraceStore
 
@@ -55,7 +56,7 @@ class Span(Record):
 
 def resource() -> dict[str, Value]:
     """Return what all spans of a run come from."""
-    return {"service.name": AGENT, "service.version": backstep_version()}
+    return {"service.name": AGENT, "service.version": program_version()}
 
 
 def spans_of(store: TraceStore, run: int, *, content: bool = False) -> tuple[Span, ...]:
@@ -91,7 +92,7 @@ class _Spans:
             "gen_ai.operation.name": "invoke_agent",
             "gen_ai.provider.name": _provider(row.llm),
             "gen_ai.agent.name": AGENT,
-            "gen_ai.agent.version": backstep_version(),
+            "gen_ai.agent.version": program_version(),
             "gen_ai.conversation.id": self._trace,
             "gen_ai.request.model": row.llm,
             "gen_ai.usage.input_tokens": row.prompt_tokens,
@@ -359,7 +360,7 @@ _ERROR = 2
 @hiding
 def export_otel(store: TraceStore, run: int, *, content: bool = False) -> str:
     """Return the trace as one OTLP/JSON object; what was said and typed is in it only with `content`."""
-    scope = {"name": AGENT, "version": backstep_version()}
+    scope = {"name": AGENT, "version": program_version()}
     spans = [_span(span) for span in spans_of(store, run, content=content)]
     whole = {
         "resourceSpans": [

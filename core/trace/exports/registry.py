@@ -3,12 +3,15 @@
 The module of a format is imported when it is used: the window and the command line only list them.
 """
 
+from contextlib import nullcontext
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from core.schema.errors import UsageError
 from core.schema.record import Record
 from core.settings.user_file import near
+from core.setup.plugins import Plugins, expect, guarded, load_plugins
 
 if TYPE_CHECKING:
     from core.trace.store import TraceStore
@@ -31,9 +34,10 @@ class ExportFormat(Record):
     def write(self, store: "TraceStore", run: int, *, content: bool = False) -> bytes:
         """Return the run in this format; raises TraceError if a part that it needs is damaged."""
         module, _, function = self.made_by.partition(":")
-        make = getattr(import_module(module), function)
-        made = make(store, run, content=content) if self.leaves_out_content else make(store, run)
-        return made if isinstance(made, bytes) else str(made).encode(errors="replace")
+        with nullcontext() if self.name in _BUILT_IN else guarded(self.name):
+            make = getattr(import_module(module), function)
+            made = make(store, run, content=content) if self.leaves_out_content else make(store, run)
+            return made if isinstance(made, bytes) else str(made).encode(errors="replace")
 
 
 FORMATS: tuple[ExportFormat, ...] = (
@@ -82,12 +86,29 @@ FORMATS: tuple[ExportFormat, ...] = (
 )
 
 
+_BUILT_IN = {form.name: form for form in FORMATS}
+
+
+@cache
+def format_plugins() -> Plugins[ExportFormat]:
+    """Return the formats that packages add."""
+    return load_plugins("exporters", _BUILT_IN, lambda name, thing: expect(ExportFormat, name, thing, "name"))
+
+
+def all_formats() -> tuple[ExportFormat, ...]:
+    """Return the built-in formats, then those of packages."""
+    return (*FORMATS, *format_plugins().things.values())
+
+
 def format_named(name: str) -> ExportFormat:
     """Return the format of that name; raises UsageError that names the nearest one."""
-    names = tuple(one.name for one in FORMATS)
-    if name in names:
-        return FORMATS[names.index(name)]
-    raise UsageError(f'There is no export form "{name}"; {near(name, names)}')
+    if (built_in := _BUILT_IN.get(name)) is not None:
+        return built_in
+    plugins = format_plugins()
+    if name in plugins.things:
+        return plugins.things[name]
+    names = (*_BUILT_IN, *plugins.things)
+    raise UsageError(plugins.problems.get(name) or f'There is no export form "{name}"; {near(name, names)}')
 
 
 def chosen_format(path: str, title: str) -> tuple[ExportFormat, str]:
@@ -96,9 +117,10 @@ def chosen_format(path: str, title: str) -> tuple[ExportFormat, str]:
     The chosen one holds where the path has no other's suffix: ``run.json`` may
     be any format that is JSON, ``run.html`` is HTML whatever was chosen.
     """
-    chosen = next(one for one in FORMATS if one.title == title)
+    formats = all_formats()
+    chosen = next(one for one in formats if one.title == title)
     if path.endswith("." + chosen.suffix.rpartition(".")[2]):
         return chosen, path
-    by_suffix = sorted(FORMATS, key=lambda one: -len(one.suffix))
+    by_suffix = sorted(formats, key=lambda one: -len(one.suffix))
     other = next((one for one in by_suffix if path.endswith(one.suffix)), None)
     return (other, path) if other is not None else (chosen, path + chosen.suffix)

@@ -1,9 +1,6 @@
 """The common part of exports: name, templates, and the steps of a run with the records of their phases."""
 
 import hashlib
-import tomllib
-from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import TypeVar
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -30,7 +27,6 @@ from core.trace.store import TraceStore
 
 AGENT = "backstep"
 TEMPLATES = RESOURCES / "export"
-_PROJECT = Path(__file__).resolve().parents[3] / "pyproject.toml"
 
 
 def templates(*, autoescape: bool = False, keep_trailing_newline: bool = False) -> Environment:
@@ -49,14 +45,6 @@ def id_of(row: RunRow, *parts: object, digits: int = 32) -> str:
     """Return hexadecimal digits for a run, or for what `parts` name in it; always the same ones."""
     facts = (row.run, row.started, row.task, row.seed, row.preset, row.llm, *parts)
     return hashlib.sha256(repr(facts).encode(errors="replace")).hexdigest()[:digits]
-
-
-def backstep_version() -> str:
-    try:
-        return version(AGENT)
-    except PackageNotFoundError:
-        # Started from a checkout, which is not installed.
-        return str(tomllib.loads(_PROJECT.read_text(encoding="utf-8"))["project"]["version"])
 
 
 P = TypeVar("P", bound=PhaseRecord)

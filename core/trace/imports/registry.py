@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.schema.errors import DataError, UsageError
 from core.settings.file_kinds import kind_of_value
 from core.settings.user_file import MOST_LINES_BYTES, beyond_bounds, near, not_json, read_text
+from core.setup.plugins import Plugins, expect, guarded, load_plugins
 from core.trace.imports.browser_use import is_browser_use_history, read_browser_use_history
 from core.trace.imports.chrome_recorder import is_chrome_recording, read_chrome_recording
 from core.trace.imports.records import ImportedRun, check_steps
@@ -31,6 +33,28 @@ FORMATS: tuple[ImportFormat, ...] = (
 )
 
 
+@cache
+def import_plugins() -> Plugins[ImportFormat]:
+    """Return the formats that packages add."""
+    return load_plugins("importers", [form.name for form in FORMATS], _guarded_format)
+
+
+def _guarded_format(name: str, thing: Any) -> ImportFormat:
+    form = expect(ImportFormat, name, thing, "name")
+
+    def is_one(document: object) -> bool:
+        try:
+            return bool(form.is_one(document))
+        except Exception:  # A document of any other kind must not keep that from being read.
+            return False
+
+    def read(document: dict[str, Any]) -> ImportedRun:
+        with guarded(name):
+            return form.read(document)
+
+    return form._replace(is_one=is_one, read=read)
+
+
 def read_file(path: Path, form: str = "") -> tuple[ImportFormat, ImportedRun]:
     """Return the kind of the file, recognised by what is in it unless `form` says it, and its run.
 
@@ -38,13 +62,17 @@ def read_file(path: Path, form: str = "") -> tuple[ImportFormat, ImportedRun]:
     not of it or contains no action; single entries that are faulty are listed
     in the run.
     """
-    names = tuple(one.name for one in FORMATS)
+    plugins = import_plugins()
+    formats = (*FORMATS, *plugins.things.values())
+    names = tuple(one.name for one in formats)
     if form and form not in names:
-        raise UsageError(f'There is no import form "{form}"; {near(form, names)}')
-    titles = " or ".join(one.title for one in FORMATS)
+        raise UsageError(
+            plugins.problems.get(form) or f'There is no import form "{form}"; {near(form, names)}'
+        )
+    titles = " or ".join(one.title for one in formats)
     wanted = f"give {titles}, or a repro file"
     document = _document(path, wanted)
-    chosen = next((one for one in FORMATS if one.name == form or (not form and one.is_one(document))), None)
+    chosen = next((one for one in formats if one.name == form or (not form and one.is_one(document))), None)
     if chosen is None or not chosen.is_one(document):
         if chosen is None and (kind := kind_of_value(document)):
             raise DataError(kind.sentence(path, wanted))

@@ -11,6 +11,7 @@ from core.schema.errors import DataError, TraceError
 from core.schema.hosts import host_of, is_near
 from core.schema.record import Record
 from core.settings.user_file import open_regular
+from core.system.program import COMMAND
 from core.trace.database import APPLICATION_ID
 from core.trace.records import RunRow
 from core.trace.repro.rows import Unchanged
@@ -63,7 +64,7 @@ def import_summary(name: str, content: ReproContent, run: int | None, options: s
     if run is None:
         return f"{name} would become one run of {_count(content.steps, 'step')}; nothing was stored."
     live = " --live" if not content.answers and begins_near(content.run) else ""
-    repeated = f"Repeat it with: python3 main.py fork {run} --step 1 --llm replay:{run}{live}{options}"
+    repeated = f"Repeat it with: {COMMAND} fork {run} --step 1 --llm replay:{run}{live}{options}"
     if content.known is not None:
         return f"{name} already exists as run {run}; nothing was stored. {repeated}"
     alone = "; its pages get the recorded answers of servers" if content.answers else ""

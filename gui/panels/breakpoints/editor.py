@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 
 from core.debugger.breakpoints.expression import compile_expression
 from core.debugger.breakpoints.kinds.breakpoint import Breakpoint, ChoiceWords, TextKind, is_expression
-from core.debugger.breakpoints.kinds.registry import GROUPS
+from core.debugger.breakpoints.kinds.registry import all_groups
 from core.schema.errors import UsageError
 from core.schema.record import Record
 from gui.panels.breakpoints.expression_field import EnterForField, ExpressionField
@@ -207,7 +207,7 @@ class BreakpointEditor(QDialog):
         RowMenu(self.kinds)
         self.kinds.setFixedWidth(theme.scaled(218))
         self.kinds.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        for group, kinds in GROUPS.items():
+        for group, kinds in all_groups().items():
             heading = QListWidgetItem(group, self.kinds)
             heading.setFlags(Qt.ItemFlag.NoItemFlags)
             heading.setFont(theme.small_font(bold=True))

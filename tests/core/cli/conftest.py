@@ -32,6 +32,7 @@ class CommandLine:
 
     def __init__(self, folder: Path, base_url: str) -> None:
         self.folder = folder
+        self.program: tuple[object, ...] = (sys.executable, ROOT / "main.py")
         self.db = folder / "traces.db"
         self.config = folder / "config"
         self.config.mkdir(exist_ok=True)
@@ -50,7 +51,7 @@ class CommandLine:
 
     def start(self, *words: object, **more) -> "subprocess.Popen[str]":
         return subprocess.Popen(
-            [sys.executable, str(ROOT / "main.py"), *map(str, words)],
+            [*map(str, self.program), *map(str, words)],
             cwd=self.folder,
             env=self.environment,
             stdout=subprocess.PIPE,

@@ -20,6 +20,8 @@ _NEEDED = (
     "core/__init__.py",
     "core/schema/__init__.py",
     "core/schema/errors.py",
+    "core/system/__init__.py",
+    "core/system/program.py",
 )
 """What the setup imports beside itself."""
 

@@ -12,8 +12,9 @@ from core.memory.files import line_of
 from core.schema.action_text import parse_action
 from core.schema.errors import ActionSyntaxError
 from core.schema.exemplar import Exemplar, ExemplarStep
+from core.system.program import program_version
 from core.trace.exports.atif import VERSION, tool_call
-from core.trace.exports.steps import AGENT, backstep_version
+from core.trace.exports.steps import AGENT
 
 
 def export_lines(exemplars: tuple[Exemplar, ...]) -> dict[str, str]:
@@ -43,7 +44,7 @@ def _trajectory(exemplar: Exemplar) -> dict[str, Any]:
         "schema_version": VERSION,
         "session_id": id,
         "trajectory_id": id,
-        "agent": {"name": AGENT, "version": backstep_version()},
+        "agent": {"name": AGENT, "version": program_version()},
         "steps": [{"step_id": number, **step} for number, step in enumerate(steps, start=1)],
         "final_metrics": {"total_steps": len(steps)},
         "extra": {"exemplar": exemplar.model_dump(mode="json", include=included, exclude_defaults=True)},

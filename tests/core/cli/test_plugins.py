@@ -1,0 +1,168 @@
+"""Packages that add to Backstep: the example, and packages that fail in every way."""
+
+import json
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from core.debugger.breakpoints.kinds.registry import all_groups, kind_plugins, read_breakpoint
+from core.llm.endpoints import Keys
+from core.llm.registry import LLMs, llm_plugins
+from core.schema.errors import BackstepError, DataError
+from core.settings.settings import load_settings
+from core.setup import plugins
+from core.storage.resources import RESOURCES
+from core.trace.imports.registry import import_plugins, read_file
+from tests.core.cli.conftest import CommandLine
+from tests.core.cli.test_run import on, stop
+
+EXAMPLE = RESOURCES / "examples" / "plugin"
+MODULE = """
+from core.debugger.breakpoints.kinds.breakpoint import Breakpoint
+from core.llm.registry import make_rules
+from core.trace.imports.registry import ImportFormat
+from core.trace.imports.records import ImportedRun
+NUMBER = 7
+class Slow(Breakpoint):
+    "Stops at every event."
+    title = "A slow step"
+    kind: str = "slow"
+    def label(self): return "a slow step"
+    def hits(self, event): return "It was slow."
+class Echo:
+    name = "echo"
+    takes_images = False
+    async def reply(self, request, *, on_text=None, on_retry=None): raise NotImplementedError
+    async def close(self): pass
+def nothing(): return None
+LINES = ImportFormat("lines", "a list of lines", lambda it: "lines" in it["lines"] or True, lambda it: 1 / 0)
+def leave(): raise SystemExit("this is the end")
+class Else:
+    id, title, hidden_selectors = "other", "", ()
+    def tasks(self): return ()
+    open = ended = judge = close = tasks
+"""
+POINTS = """
+[backstep.environments]
+gone = no_such_module:Thing
+other = odd_things:nothing
+ends = odd_things:leave
+elsewhere = odd_things:Else
+[backstep.exporters]
+json = odd_things:NUMBER
+number = odd_things:NUMBER
+[backstep.importers]
+lines = odd_things:LINES
+[backstep.breakpoints]
+slow = odd_things:Slow
+base = odd_things:Echo
+[backstep.llms]
+echo = odd_things:Echo
+empty = odd_things:nothing
+seven = odd_things:NUMBER
+"""
+LEFT_OUT = {
+    "gone": "ModuleNotFoundError: No module named 'no_such_module'",
+    "other": "it has to be a class, or function, that makes a core.environments.protocol.Environment",
+    "ends": "SystemExit: this is the end",
+    "elsewhere": "its id is 'other': give the entry point the same name",
+    "json": "there is another one of that name",
+    "number": "it has to be core.trace.exports.registry.ExportFormat, and is int",
+    "base": "it has to be a subclass of core.debugger.breakpoints.kinds.breakpoint.Breakpoint",
+    "seven": "it has to be a class, or function, that makes a core.schema.messages.LLM",
+}
+
+
+@pytest.fixture
+def odd(tmp_path):
+    """Return a folder for the path with a package that adds to every registry, mostly in vain."""
+    info = tmp_path / "site" / "odd_things-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: odd-things\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(POINTS)
+    (info.parent / "odd_things.py").write_text(MODULE)
+    return info.parent
+
+
+@pytest.mark.program
+@pytest.mark.browser
+def test_the_example_is_installed_listed_run_and_exported_with(cli: CommandLine, llm_server, tmp_path):
+    source = shutil.copytree(EXAMPLE, tmp_path / "plugin")
+    words = (
+        "install",
+        "-q",
+        "--no-index",
+        "--no-deps",
+        "--no-build-isolation",
+        "--target",
+        tmp_path / "site",
+        source,
+    )
+    subprocess.run([sys.executable, "-m", "pip", *words], check=True, timeout=180)
+    cli.environment["PYTHONPATH"] = str(tmp_path / "site")
+    assert "notices/confirm" in {task["id"] for task in cli("tasks", "--json").json}
+    assert "From packages: markdown." in " ".join(cli("export", "--help").out.replace("│", " ").split())
+    llm_server.script(on('link "Water is off on Monday"'), on('button "Confirm"'), stop())
+    done = cli(*cli.run("--task", "notices/confirm"))
+    assert (done.code, done.json["success"]) == (0, True), done.err
+    exported = cli("export", done.json["run"], "--format", "markdown", "-o", tmp_path / "run.md")
+    assert exported.code == 0, exported.err
+    assert (tmp_path / "run.md").read_text().splitlines()[:3:2] == [
+        "# notices/confirm, seed 0",
+        "1. click [2]",
+    ]
+    assert "notices, markdown." in cli("doctor").out
+
+
+@pytest.mark.program
+def test_what_cannot_be_used_is_told_by_name_and_stops_nothing(cli: CommandLine, odd):
+    cli.environment["PYTHONPATH"] = str(odd)
+    listed = cli("tasks", "--json")
+    assert listed.code == 0, listed.err
+    assert {"gone", "other", "ends", "elsewhere"} == {line.split()[0] for line in listed.err.splitlines()}
+    told = " ".join(cli("doctor").out.split())
+    for name, why in LEFT_OUT.items():
+        assert f"{name} of the package odd-things was not added to the" in told
+        assert why in told
+    assert LEFT_OUT["number"] in " ".join(cli("export", "--help").out.replace("│", " ").split())
+    for words, name in (
+        (("export", 1, "--format", "number", "-o", "x"), "number"),
+        (("run", "--task", "gone/a"), "gone"),
+        (("run", "--task", "miniwob/click-test-2", "--llm", "seven"), "seven"),
+    ):
+        refused = cli(*words)
+        assert (refused.code, LEFT_OUT[name] in refused.err) == (2, True), refused.err
+
+
+@pytest.fixture
+def loaded(odd, monkeypatch, tmp_path):
+    caches = (plugins._entry_points, plugins._say_once, kind_plugins, llm_plugins, import_plugins)
+    monkeypatch.setenv("BACKSTEP_CONFIG_DIR", str(tmp_path))
+    monkeypatch.syspath_prepend(odd)
+    for cache in caches:
+        cache.cache_clear()
+    yield
+    for cache in caches:
+        cache.cache_clear()
+    sys.modules.pop("odd_things")
+
+
+def test_breakpoints_importers_and_llms_of_packages_are_used_like_those_that_are_built_in(
+    loaded, tmp_path, caplog
+):
+    assert read_breakpoint({"kind": "slow", "number": 3}).label() == "a slow step"
+    assert [kind.title for kind in all_groups()["Of installed packages"]] == ["A slow step"]
+    assert len(caplog.records) == 1
+    with pytest.raises(ValueError, match="has to be a subclass"):
+        read_breakpoint({"kind": "base"})
+    llms = LLMs(load_settings(), keys=Keys(()))
+    assert llms.get("echo").name == "echo"
+    assert {"echo", "empty"} <= {choice.name for choice in llms.choices()}
+    for name, why in (("empty", "and is NoneType"), ("seven", "makes a core.schema.messages.LLM")):
+        with pytest.raises(BackstepError, match=why):
+            llms.get(name)
+    (tmp_path / "a.json").write_text(json.dumps({"lines": []}))
+    with pytest.raises(DataError, match=r"lines failed \(ZeroDivisionError: .*\); tell the author"):
+        read_file(tmp_path / "a.json")

@@ -2,7 +2,8 @@
 
 A feature is a folder of the same name in `core.debugger` and in `gui`. In core its
 `service.py` has `make_service(session)`; in gui its `controller.py` has
-`install(window, service)`. To add one: the two folders, and one line here.
+`install(window, service)`, and `commands.py` has its window commands, if there are any. To add
+one: the two folders, and one line here.
 """
 
 from importlib import import_module

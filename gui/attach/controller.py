@@ -33,7 +33,6 @@ class AttachController(FeatureController):
         window.status.addPermanentWidget(self.patience)
         self.follow(service.changed, self._show_view)
         self.follow(window.session.catalogue_changed, self._show_catalogue)
-        window.attach_requested.connect(self.open)
 
     @Slot()
     def open(self) -> None:

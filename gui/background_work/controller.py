@@ -43,11 +43,6 @@ class BackgroundWorkController(FeatureController):
         self.button.setFont(window.theme.small_font())
         window.status.insertPermanentWidget(1, self.button)  # Left of the legend; the facts have index 0.
         self.button.hide()
-        notify = window.actions_by_name["notify"]
-        notify.setCheckable(True)
-        notify.setChecked(window.remembered.notifies)
-        notify.toggled.connect(self._on_notify_toggled)
-        window.actions_by_name["background_work"].triggered.connect(lambda _on=False: self.open())
         self.follow(service.changed, self._show_view)
         self.follow(window.session.session_changed, self._show_session)
 
@@ -88,9 +83,6 @@ class BackgroundWorkController(FeatureController):
         """Notify, unless a window of the program is in front."""
         if self.window.remembered.notifies and QApplication.activeWindow() is None:
             self.notifier.notify(title, text)
-
-    def _on_notify_toggled(self, on: bool) -> None:
-        self.window.remembered.notifies = on
 
     def _on_show(self, job: Job) -> None:
         if job.opens == "fix":

@@ -37,7 +37,7 @@ class EditingController(FeatureController):
         window.stack.file_wanted.connect(service.open_path)
         window.file_requested.connect(service.open_path)
         window.setting_requested.connect(service.open_setting)
-        window.actions_by_name["edit_file"].triggered.connect(lambda _on=False: service.list_files())
+        self.list_files = service.list_files
 
     @Slot(object)
     def _show_text(self, views: tuple[EditText, ...]) -> None:

@@ -40,7 +40,6 @@ class EvaluationsController(FeatureController):
         self.follow(service.opened, self._on_opened)
         self.follow(service.bisect_read, self._ask_bisect)
         self.follow(window.session.catalogue_changed, self._on_catalogue)
-        window.actions_by_name["evaluations"].triggered.connect(lambda: self.open())
         window.deciding_step_requested.connect(service.open_run)
         window.runs.bisect_requested.connect(service.read_bisect)
         window.worth_requested.connect(self.ask_worth)

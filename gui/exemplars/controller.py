@@ -47,7 +47,6 @@ class ExemplarsController(FeatureController):
         self.recording = RecordingController(window, services.recording)
         self.analyses: AnalysesController | None = None
         """Created when the library is opened."""
-        window.actions_by_name["library"].triggered.connect(lambda: self.library.open())
         window.exemplars.library_requested.connect(self.library.open)
         window.exemplar_requested.connect(self.library.open)
         window.runs.keep_requested.connect(self.saving.open)

@@ -63,7 +63,7 @@ class PageStack(QWidget):
         self._area = page_area
         self._session = SessionView()
         self.live_page, self._action = LivePageView(), ""
-        self._recording = RecordingView()
+        self.recording = RecordingView()
         self._over: list[QWidget] = []
         self.looking = False
         """Whether steps are previewed; meanwhile the current step does not uncover the page."""
@@ -171,7 +171,7 @@ class PageStack(QWidget):
     @Slot(object)
     def show_recording(self, view: RecordingView) -> None:
         """Mark the page as being recorded, with the last action."""
-        self._recording = view
+        self.recording = view
         self._tell_strip()
 
     @Slot(object)
@@ -235,10 +235,10 @@ class PageStack(QWidget):
 
     def _tell_strip(self) -> None:
         view = self._session
-        recording = self._recording.recording and view.handed_over
+        recording = self.recording.recording and view.handed_over
         tone, handover = "agent", "Hand over (F6)"
         if recording:
-            words, tone, handover = recording_words(self._recording), "recording", "Stop (Ctrl+Shift+D)"
+            words, tone, handover = recording_words(self.recording), "recording", "Stop (Ctrl+Shift+D)"
         elif view.handed_over:
             words = "◆ You have the page: your mouse and keys reach it."
             tone, handover = "person", "Give back (F6)"

@@ -23,8 +23,6 @@ from gui.palette.entries import (
     step_entries,
 )
 from gui.palette.palette import HINT, Palette
-from gui.palette.reasons import why_not
-from gui.shell.actions import COMMANDS, words_of
 from gui.shell.feature import FeatureController
 from gui.shell.main_window import MainWindow
 from gui.widgets.remembered import FoundBefore, OpenedTask
@@ -61,7 +59,6 @@ class PaletteController(FeatureController):
         self.follow(service.changed, self._show_runs)
         self.follow(service.exemplars_found, self._show_exemplars)
         self.follow(service.resources_listed, self._show_resources)
-        window.actions_by_name["palette"].triggered.connect(lambda _on=False: self.open())
         self._doing: dict[Kind, Callable[[str], object]] = {
             "command": lambda name: window.actions_by_name[name].trigger(),
             "panel": window.docks.go_to,
@@ -88,17 +85,11 @@ class PaletteController(FeatureController):
     def _read_entries(self) -> tuple[PaletteEntry, ...]:
         window = self.window
         step = window.step_in_view
-        live = step is None or step.live
         run = step.run if step is not None else window.view.run
         state = step.state if step is not None else None
 
-        def why(name: str) -> str:
-            told = window.actions_by_name[name].toolTip()
-            told = "" if told.startswith(words_of(name)) else told.partition(" (")[0]
-            return why_not(name, window.view, live=live, told=told)
-
         return (
-            *command_entries(COMMANDS, window.actions_by_name, why),
+            *command_entries(window.commands),
             *panel_entries(),
             *step_entries(window.runs.model.steps_of(run) if run is not None else ()),
             *(state_entries(state.space, state.states) if state is not None else ()),

@@ -1,12 +1,10 @@
 """The entries of the command palette, and which entries match some words."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, get_args
-
-from PySide6.QtGui import QAction
 
 from core.debugger.catalogue import Catalogue
 from core.debugger.palette.views import MatchingExemplars, MatchingRuns, ResourcesView
@@ -15,7 +13,7 @@ from core.storage.resources import RESOURCES
 from core.trace.records import RunRow, StepRow
 from gui.palette.matching import Match, match
 from gui.panels.runs.model import run_text, run_word, step_word
-from gui.shell.actions import Command, native_key, plain
+from gui.shell.command_set import CommandSet, plain
 from gui.shell.docks import PLACES
 from gui.widgets.formats import count, in_line, step_text
 
@@ -78,6 +76,8 @@ class PaletteEntry:
     icon: str = ""
     why_not: str = ""
     """Why it is unavailable now."""
+    help: str = ""
+    """Page and heading of the documentation that F1 opens for it."""
     places: tuple[int, ...] = ()
     """Positions of the matched characters in the text."""
     recent: bool = False
@@ -103,19 +103,11 @@ class PaletteEntry:
         return ". ".join(part for part in (self.text, self.detail, self.word, not_now) if part)
 
 
-def command_entries(
-    commands: Iterable[Command], actions: dict[str, QAction], why_not: Callable[[str], str]
-) -> Iterable[PaletteEntry]:
-    for command in commands:
-        action = actions[command.name]
+def command_entries(commands: CommandSet) -> Iterable[PaletteEntry]:
+    for bound in commands:
+        record, text = bound.record, plain(bound.action.text())
         yield PaletteEntry(
-            "command",
-            command.name,
-            plain(action.text()),
-            command.words,
-            native_key(action),
-            command.icon,
-            "" if action.isEnabled() else why_not(command.name),
+            "command", record.id, text, record.words, bound.key, record.icon, bound.why_not, bound.help
         )
 
 

@@ -186,6 +186,11 @@ class Palette(QFrame):
         entry: PaletteEntry | None = self.rows_model.row(self.list.currentIndex())
         return entry
 
+    @property
+    def help_section(self) -> str:
+        """The documentation of the selected entry, or an empty string."""
+        return self.current.help if self.current is not None else ""
+
     def open(self) -> None:
         """Show it with an empty field, or focus the field if it is already open."""
         if not self.isVisible():

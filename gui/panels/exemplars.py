@@ -9,7 +9,8 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 from core.debugger.steps.views import ExemplarRow, ExemplarsView, StepView
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
-from gui.widgets.editable import EditablePanel, show_right
+from gui.widgets.commands import EDIT, Command
+from gui.widgets.editable import EditablePanel, show_right, why_no
 from gui.widgets.item_views import ROW, MenuEntry, RowMenu
 from gui.widgets.layouts import Section, in_column, in_row, indented, scrolled
 from gui.widgets.rows import Row, Rows
@@ -166,6 +167,11 @@ class ExemplarsPanel(EditablePanel):
         if had_focus:
             among = any(row.key == self.reader.exemplar for row in self.used.rows)
             (self.used if among else self.nearest).setFocus()
+
+    COMMANDS = (
+        Command("pin_exemplar", "Add an e&xemplar…", "Ctrl+P, E", "book", EDIT, 6.6,
+            "Add an exemplar to the prompts of this run", pin, why_no("AskQuestionAgain recall")),
+    )  # fmt: skip
 
 
 class ExemplarReader(QWidget):

@@ -19,12 +19,11 @@ from core.debugger.catalogue import Catalogue, PresetOption
 from core.debugger.session_view import SessionView
 from core.schema.messages import LLMChoice
 from core.schema.step import Origin
-from gui.shell.actions import explain
+from gui.shell.command_set import CommandSet
 from gui.shell.menus import KEY as MECHANISMS_KEY
 from gui.shell.menus import add_choices, check_choice, tooltip_words, value_words
 from gui.theme.theme import Theme
 from gui.widgets.buttons import ICON_BESIDE_TEXT, PickerButton, icon_button
-from gui.widgets.enabled_commands import can_pause
 from gui.widgets.formats import count, dollars, milliseconds
 from gui.widgets.layouts import holding, in_row
 from gui.widgets.origin import OriginMark
@@ -36,23 +35,8 @@ _SEARCH_IDLE_MS = 60
 _WIDEST_TASK = 360
 _LEGEND: tuple[Origin, ...] = ("agent", "person", "remedy")
 Choices = Sequence[PresetOption | LLMChoice]
-_WORDED = ("run", "step", "stop")
-"""Buttons with text next to the icon. The others show their text in the tooltip."""
-_FOLDED = (
-    "record",
-    "phase",
-    "out",
-    "into",
-    "over",
-    "mechanisms",
-    "search",
-    "preset",
-    "llm",
-    "back",
-    "words",
-    "task",
-)
-"""Parts that collapse when space is short, in this order.
+_FOLDS = {"mechanisms": 6, "search": 7, "preset": 8, "llm": 9, "words": 11, "task": 12}
+"""Parts other than buttons that collapse when space is short, with their rank as in `BarPlace.folds`.
 
 The search field shrinks to its icon, and texts next to icons are hidden. The other parts move to the menu of the
 More button.
@@ -74,14 +58,20 @@ class ToolBar(QToolBar):
     def __init__(
         self,
         theme: Theme,
-        actions: dict[str, QAction],
+        commands: CommandSet,
         pace_menu: QMenu,
         mechanisms_menu: QMenu,
         parent: QWidget,
     ) -> None:
         super().__init__("Tool bar", parent)
         self._theme = theme
-        self._actions = actions
+        self._actions = {bound.record.id: bound.action for bound in commands}
+        places = {bound.record.id: bound.record.bar for bound in commands if bound.record.bar is not None}
+        folds = _FOLDS | {name: place.folds for name, place in places.items() if place.folds}
+        self._folds = sorted(folds, key=folds.__getitem__)
+        """Names of the parts in the order in which they collapse."""
+        self._worded = [name for name, place in places.items() if not place.folds]
+        """Buttons with text next to the icon. The others show their text in the tooltip."""
         self._catalogue = Catalogue()
         self._session = SessionView()
         self.setObjectName("toolbar")
@@ -110,15 +100,15 @@ class ToolBar(QToolBar):
         for picker, key in zip(pickers, ("Ctrl+Shift+S", MECHANISMS_KEY, "Ctrl+Shift+M"), strict=True):
             QShortcut(QKeySequence(key), self, partial(self._open_menu, picker))
         self.addSeparator()
-        for name in ("back", "run", "step", "over", "into", "out", "phase", "stop", "record"):
+        for name, place in sorted(places.items(), key=lambda item: item[1].at):
             button = self.buttons[name] = QToolButton(self)
-            button.setDefaultAction(actions[name])
+            button.setDefaultAction(self._actions[name])
             button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
             button.setAutoRaise(True)
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-            if name not in _WORDED:
+            if name not in self._worded:
                 _show_word(button, on=False)
-            if name == "step":
+            if place.accent:
                 button.setProperty("accent", True)
             if name == "run":
                 button.setMenu(pace_menu)
@@ -176,7 +166,7 @@ class ToolBar(QToolBar):
             action.triggered.connect(lambda _on, opened=opened: self.task_reopened.emit(opened))
 
     def show_session(self, view: SessionView) -> None:
-        """Show what is chosen, and whether F5 runs or pauses."""
+        """Show what is chosen."""
         self._session = view
         task = f"{view.task} · seed {view.seed}" if view.task else "choose…"
         self.task.show_value(task, f"{view.instruction or 'Choose a task'} (Ctrl+N)")
@@ -192,17 +182,6 @@ class ToolBar(QToolBar):
         self.mechanisms.show_value(value_words(view.mechanisms), tooltip_words(view.mechanisms))
         if view.attached:
             self.mechanisms.show_value("none", "An attached agent has no mechanisms to switch")
-        run = self._actions["run"]
-        pausing = can_pause(view)
-        run.setText("&Pause" if pausing else "&Run")
-        run.setIconText("Pause" if pausing else "Run")
-        run.setIcon(self._theme.icon("debug-pause" if pausing else "debug-start"))
-        explain(
-            run,
-            "Stop at the next phase boundary; a second press cancels a waiting LLM call"
-            if pausing
-            else "Run until the end or a pause",
-        )
         self._fit()
 
     def focus_search(self) -> None:
@@ -226,13 +205,13 @@ class ToolBar(QToolBar):
     def _fit(self) -> None:
         """Collapse as many parts as needed to fit the available width."""
         room = self.width() - _EDGE
-        level = next((one for one in range(len(_FOLDED)) if self._needed(one) <= room), len(_FOLDED))
+        level = next((one for one in range(len(self._folds)) if self._needed(one) <= room), len(self._folds))
         folded = self._folded(level)
         # Of space to spare the search field takes what it can, and the task the rest.
         grows = 0 if "search" in folded else self.search.maximumWidth() - self.search.minimumWidth()
         spare = max(0, room - self._needed(level) - grows)
         self.task.setMinimumWidth(min(_WIDEST_TASK, self.task.minimumSizeHint().width() + spare))
-        for name in _WORDED:
+        for name in self._worded:
             _show_word(self.buttons[name], on="words" not in folded)
         for name, holder in self._holders.items():
             shown = name not in folded
@@ -245,7 +224,7 @@ class ToolBar(QToolBar):
 
     def _folded(self, level: int) -> frozenset[str]:
         kept = {"search"} if self._is_searching or self.search.text() else set()
-        return frozenset(_FOLDED[:level]) - kept
+        return frozenset(self._folds[:level]) - kept
 
     def _needed(self, level: int) -> int:
         """Return the width that the bar needs when this many parts are collapsed."""
@@ -259,7 +238,7 @@ class ToolBar(QToolBar):
             width = widget.minimumSizeHint().width() if name == "task" else widget.sizeHint().width()
             if name == "search":
                 width = widget.minimumWidth()
-            if name in _WORDED and "words" in folded:
+            if name in self._worded and "words" in folded:
                 width -= widget.fontMetrics().horizontalAdvance(self._actions[name].iconText())
             total += width + _SPACING
         return total
@@ -273,7 +252,7 @@ class ToolBar(QToolBar):
         menu = self.more.menu()
         menu.clear()
         titles = {"task": "&Task", "preset": "&Preset", "llm": "&LLM", "mechanisms": "&Mechanisms"}
-        for name in reversed(_FOLDED):
+        for name in reversed(self._folds):
             if name in ("search", "words") or self._holders[name].isVisible():
                 continue
             if name in titles:

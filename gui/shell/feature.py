@@ -17,6 +17,7 @@ class FeatureController(QObject):
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
         self.window = window
+        window.controllers.setdefault(type(self).__module__.split(".")[1], self)
 
     def follow(
         self, source: Signal[Any], slot: Callable[..., object], *, keep: Literal["latest", "every"] = "latest"

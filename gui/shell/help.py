@@ -5,7 +5,6 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import (
-    QAction,
     QDesktopServices,
     QImage,
     QKeySequence,
@@ -24,9 +23,9 @@ from PySide6.QtWidgets import (
 )
 
 from core.storage.resources import RESOURCES
-from gui.shell.actions import native_key, plain
+from gui.shell.command_set import CommandSet, plain
 from gui.shell.docks import PLACES
-from gui.shell.panel_dock import PanelDock
+from gui.shell.panel_dock import PanelDock, anchor
 from gui.shell.parts import WindowParts
 from gui.shell.window_frame import present
 from gui.theme.theme import Theme
@@ -76,48 +75,6 @@ SECTIONS: dict[str, str] = {
 _MARGIN = 20
 _KEY_NAME = "help.key"
 Resource = QTextDocument.ResourceType
-_ELSEWHERE = (
-    ("Enter", "In Next action: accept"),
-    ("Enter, double-click", "In Permissible actions: replace the next action"),
-    ("Enter, Shift+Enter", "In a search field: next and previous match"),
-    ("Right, Left", "In Runs & steps: open and close a run"),
-    ("Ctrl+M, F2", "In Runs & steps: make a run current, name it"),
-    (
-        "Menu key, right click",
-        "In Runs & steps: go back, ask again, where it comes from, compare, name, export",
-    ),
-    ("Ctrl+Enter, Alt+C, Alt+A, Alt+R", "In Ask again: ask, cancel, adopt, reset"),
-    ("Ctrl+Space", "In Runs & steps: preview the step of the current row"),
-    (
-        "Left, Right, Home, End",
-        "In the time bar and the filmstrip: the step before, after, the first, the last",
-    ),
-    ("Page Up, Page Down", "In the filmstrip: as many steps as are in view"),
-    ("Left, Right, Home, End", "In the slider between before and after: move the line"),
-    ("+, −, 0, wheel", "In the time bar: zoom in, zoom out, show all"),
-    ("N, Shift+N", "In Compare: next and previous difference"),
-    ("Enter, Space, L, Delete", "In Breakpoints: edit, switch on or off, log only, delete"),
-    ("Enter, Space, Delete", "In Watches: edit, stop when it changes, delete"),
-    ("Ctrl+Space", "In an expression: suggest names"),
-    ("Menu key, right click", "In thought and action of Next action: where the words come from"),
-    ("Menu key, right click", "In State, Policy stack, Permissible actions and Calls: add a breakpoint"),
-    ("Ctrl+Shift+S", "Choose the preset"),
-    ("Up, Down, Page Up, Page Down, Enter", "In the command palette: choose an entry, and open or run it"),
-    ("Ctrl+C", "In every list: copy the selected rows"),
-    ("Menu key, right click", "On a row of any list: its commands, and the formats to copy it in"),
-    ("Ctrl+Shift+H", "Switch mechanisms of the agent on or off"),
-    ("Alt+G, Alt+C", "In Prompt: fold or unfold all, copy all"),
-    ("Alt+Q, Alt+W, Alt+E", "In Observation: raw and clean, HTML, parser"),
-    ("Alt+S", "In State: open the file of the state space"),
-    ("Insert, F2, Alt+Up, Alt+Down, Delete", "In the remedies: add, edit, try sooner, try later, drop"),
-    ("Menu key, right click", "In Plan, Policy stack, State and Exemplars: change it in the live run"),
-    ("Ctrl+Enter, Ctrl+Shift+Enter, Alt+R", "In the editor: apply or save, try it here, reload"),
-    ("+, −, 0, arrows", "In the diagram of states: zoom, move"),
-    ("Enter", "Open a frame or an exemplar; try a remedy; edit the plan"),
-    ("Insert, Delete, F2, Space", "In the plan: add, delete, rename, make current"),
-    ("Alt+Up, Alt+Down", "In the plan: move a subtask"),
-    ("Ctrl+Enter, Esc", "In the plan: apply, cancel"),
-)
 
 
 def section_for(kind: type) -> str:
@@ -129,8 +86,8 @@ def section_of(widget: QWidget | None) -> str:
     """Return page and heading of the documentation for the innermost widget around `widget` that has one."""
     while widget is not None:
         if isinstance(widget, PanelDock):
-            return f"window.md#{_anchor(widget.name)}"
-        if section := section_for(type(widget)):
+            return widget.help
+        if section := getattr(widget, "help_section", "") or section_for(type(widget)):
             return section
         widget = widget.parentWidget()
     return "window.md"
@@ -190,7 +147,7 @@ class HelpPages(QTextBrowser):
             if layout.headingLevel():
                 layout.setTopMargin(_MARGIN)
             QTextCursor(block).setBlockFormat(layout)
-            if wanted and layout.headingLevel() and _anchor(block.text()) == wanted:
+            if wanted and layout.headingLevel() and anchor(block.text()) == wanted:
                 self.verticalScrollBar().setValue(round(self.cursorRect(QTextCursor(block)).top()) - _MARGIN)
             block = block.next()
 
@@ -251,11 +208,6 @@ class HelpWindow(QDialog):
             self.pages.find(words, flags)
 
 
-def _anchor(heading: str) -> str:
-    """Return a heading's anchor in GitHub's notation."""
-    return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
-
-
 class Help(QObject):
     """Opens the documentation for `window` and its dialogs, and gives each dialog its help key."""
 
@@ -301,16 +253,16 @@ class Help(QObject):
 class KeysDialog(QDialog):
     """Lists the keys of commands, docks and panels; a field filters them."""
 
-    def __init__(self, theme: Theme, actions: list[QAction], parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, commands: CommandSet, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Keys")
         self._lines = [
-            *(_key_line(native_key(action), "command", plain(action.text())) for action in actions),
+            *(_key_line(bound.key, "command", plain(bound.action.text())) for bound in commands),
             *(
                 _key_line(place.key, "panel", f"{place.name}: show and go to, again hides")
                 for place in PLACES
             ),
-            *(_key_line(keys, "in a panel", words) for keys, words in _ELSEWHERE),
+            *(_key_line(keys, "in a panel", words) for keys, words in _keys_in_panels()),
         ]
         self.search = SearchField(theme, "Find a key or what it does", self)
         self.search.textChanged.connect(self._find)
@@ -334,3 +286,9 @@ class KeysDialog(QDialog):
 
 def _key_line(keys: str, where: str, words: str) -> TableLine:
     return TableLine((keys, where, words), key=words)
+
+
+def _keys_in_panels() -> list[tuple[str, str]]:
+    """Return keys and their effects from the last table of the documentation's page of keys."""
+    page = (DOCS / "keys.md").read_text(encoding="utf-8")
+    return re.findall(r"^\| (.+) \| (.+) \|$", page.rpartition("|---|---|")[2], flags=re.MULTILINE)

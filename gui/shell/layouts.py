@@ -4,7 +4,6 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMainWindow, QWidget
 
 from gui.shell.docks import PLACES, RIGHT, Docks
@@ -56,7 +55,6 @@ class Layouts(QObject):
         self,
         docks: Docks,
         time: QWidget,
-        actions: dict[str, QAction],
         remembered: Remembered,
         window: QMainWindow,
     ) -> None:
@@ -66,13 +64,6 @@ class Layouts(QObject):
         self._time = time
         self._remembered = remembered
         self._sizes_due = False
-        group = QActionGroup(self)
-        self._marks: dict[LayoutName, QAction] = {name: actions[f"layout_{name}"] for name in LAYOUTS}
-        for name, action in self._marks.items():
-            action.setCheckable(True)
-            group.addAction(action)
-            action.triggered.connect(lambda _on=False, name=name: self.choose(name))
-        actions["reset_layout"].triggered.connect(lambda _on=False: self.reset())
         docks.folding.chosen.connect(self._keep_folded)
         self.current: LayoutName = next((one for one in LAYOUTS if one == remembered.layout_name), "debug")
         self._show()
@@ -101,7 +92,6 @@ class Layouts(QObject):
             self._size()
 
     def _show(self) -> None:
-        self._marks[self.current].setChecked(True)
         self._docks.folding.restore(self._remembered.folded(self.current))
         state = self._remembered.layout(self.current, VERSION)
         if state is None or not self._window.restoreState(state, VERSION):

@@ -1,6 +1,8 @@
 """The main window: panels in docks around the live page, connected to a session's commands."""
 
 import time
+from collections.abc import Iterable
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSettings, Qt, QTimer, Slot
@@ -9,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from core.debugger.catalogue import Catalogue
 from core.debugger.editing.views import RefusedEdit
+from core.debugger.features import FEATURES
 from core.debugger.live_page import LivePageView, Picked
 from core.debugger.session_view import RunsView, SessionView
 from core.debugger.steps.views import PersonQuestion, StepView
@@ -17,11 +20,13 @@ from core.schema.events import LogLine
 from core.trace.records import RunRow
 from gui.page.overlay import kept_boxes
 from gui.shell.chosen_settings import ChosenSettings
-from gui.shell.commands import WindowCommands
+from gui.shell.command_group import CommandGroup, FeatureCommands
 from gui.shell.element_links import ElementLinks
 from gui.shell.layouts import Layouts
 from gui.shell.panel_updates import PanelUpdates
 from gui.shell.parts import WindowParts
+from gui.shell.run_commands import ActionCommands, EditCommands, SteppingCommands
+from gui.shell.view_commands import FileCommands, HelpCommands, LayoutCommands, PageCommands, ViewCommands
 from gui.shell.window_frame import Heartbeat, present
 from gui.widgets.editable import EditablePanel
 from gui.widgets.enabled_commands import why_no_devtools
@@ -50,14 +55,9 @@ class MainWindow(WindowParts):
 
     def __init__(self, page_area: QWidget, settings: QSettings) -> None:
         super().__init__(page_area, settings)
-        self.view = SessionView()
-        """The last view that the session sent."""
-        self._step: StepView | None = None
         self._problems: frozenset[str] = frozenset()
         """Problems with files that the Log already lists."""
         self._updates = PanelUpdates(self.docks, self)
-        self.elements = ElementLinks(self)
-        self._commands = WindowCommands(self, self.elements)
         self._relays: list[Relay] = []
         self._connect_panels()
         self.heartbeat = Heartbeat(self)
@@ -66,17 +66,32 @@ class MainWindow(WindowParts):
         """Stalls in milliseconds that are not logged yet."""
         self._stalls_gathered = QTimer(self, singleShot=True, interval=_STALLS_MS)
         self._stalls_gathered.timeout.connect(self._tell_stalls)
-        self._show_session(SessionView(mode="opening", message="Starting…"))
         if (geometry := self.remembered.part(_GEOMETRY)) is not None:
             self.restoreGeometry(geometry)
-        self.layouts = Layouts(self.docks, self.time, self.actions_by_name, self.remembered, self)
+        self.layouts = Layouts(self.docks, self.time, self.remembered, self)
+        self._show_session(SessionView(mode="opening", message="Starting…"))
+
+    def command_owners(self) -> Iterable[tuple[object, str]]:
+        self.stepping = SteppingCommands(self)
+        self.file_commands = FileCommands(self)
+        self.elements = ElementLinks(self)
+        view = ViewCommands(self, self.elements)
+        shell = (ActionCommands, EditCommands, LayoutCommands, PageCommands, HelpCommands)
+        groups: list[CommandGroup] = [
+            self.stepping,
+            self.file_commands,
+            view,
+            *(kind(self) for kind in shell),
+        ]
+        declaring = (name for name in FEATURES if find_spec(f"gui.{name}.commands") is not None)
+        groups += [FeatureCommands(self, name) for name in declaring]
+        return [*super().command_owners(), *((group, group.help) for group in groups)]
 
     def begin(self, session: "Session") -> None:
         """Show what a session announces, and send it the person's commands, from now on."""
         self.session = session
         self.history.begin(session.edits.undo, session.edits.redo)
         self.chosen = ChosenSettings(session, self.history, self.remembered)
-        self._commands.connect_session()
         self._connect_session()
         self._relays = self._follow_session()
         self._show_session(session.session)
@@ -95,25 +110,19 @@ class MainWindow(WindowParts):
             self.session.agent.set_llm(chosen)
         self.session.run_commands.set_pace(self.remembered.pace)
 
-    @property
-    def step_in_view(self) -> StepView | None:
-        """The view of the step that the panels show: the current one or a recorded one."""
-        return self._step
-
     def _connect_panels(self) -> None:
         self.runs.folding.recall(self.remembered.folding)
         self.runs.folding.changed.connect(self._on_folded)
-        self.runs.state_changed.connect(self._refresh_actions)
-        self.breakpoints.state_changed.connect(self._refresh_actions)
+        self.runs.state_changed.connect(self.commands.refresh)
+        self.breakpoints.state_changed.connect(self.commands.refresh)
         self.permissible.highlight_requested.connect(self.page.overlay.highlight)
         self.permissible.replace_requested.connect(self._on_replace)
         self.action.pointing_requested.connect(self.page.set_pointing)
         self.action.why_requested.connect(self._on_why_requested)
         self.runs.why_requested.connect(lambda run, step: self.why_requested.emit(run, step, ""))
         self.page.pointing_changed.connect(self.action.show_pointing)
-        self.page.pointing_changed.connect(self.actions_by_name["point"].setChecked)
-        self.page.pointing_changed.connect(self._refresh_actions)
-        self.elements.pinned_changed.connect(self._refresh_actions)
+        self.page.pointing_changed.connect(self.commands.refresh)
+        self.elements.pinned_changed.connect(self.commands.refresh)
         self.dock("Observation").visibilityChanged.connect(self._mark_kept)
         self.dock("DevTools").visibilityChanged.connect(self._show_devtools)
         self.page_area.inspected.connect(self._on_inspected)
@@ -121,25 +130,26 @@ class MainWindow(WindowParts):
         self.run_card.deciding_step_requested.connect(self.deciding_step_requested)
         self.run_card.compare_requested.connect(self.runs.compare_run_requested)
         self.run_card.again_requested.connect(self.tasks.open_task)
-        self.run_card.closed.connect(self._refresh_actions)
+        self.run_card.closed.connect(self.commands.refresh)
         self.stack.call_wanted.connect(self._on_call_wanted)
-        self.plan.state_changed.connect(self._refresh_actions)
-        self.history.changed.connect(self._refresh_actions)
+        self.plan.state_changed.connect(self.commands.refresh)
+        self.history.changed.connect(self.commands.refresh)
         self.history.said.connect(self.page.messages.say)
         self.tasks.recent_changed.connect(self.tool_bar.show_recent)
         self.tasks.hinted.connect(self._on_hinted)
+        self.commands.early.connect(self._on_early)
         self.tasks.settings_wanted.connect(self.llm_settings_requested)
 
     def _connect_session(self) -> None:
-        session, commands, chosen = self.session, self._commands, self.chosen
+        session, chosen = self.session, self.chosen
         self.runs.step_requested.connect(session.trace.show_step)
         self.run_card.step_requested.connect(session.trace.show_step)
         self.runs.run_requested.connect(session.trace.open_run)
         self.runs.more_requested.connect(session.trace.list_more_runs)
         self.runs.back_requested.connect(session.branches.go_back)
         self.runs.current_requested.connect(session.branches.make_current)
-        self.runs.naming_requested.connect(commands.name_run)
-        self.runs.export_requested.connect(commands.export)
+        self.runs.naming_requested.connect(self.file_commands.name_run)
+        self.runs.export_requested.connect(self.file_commands.export)
         self.action.edit_requested.connect(session.edits.edit_action)
         self.action.accept_requested.connect(session.corrections.accept)
         self.action.skip_requested.connect(session.corrections.skip)
@@ -232,6 +242,7 @@ class MainWindow(WindowParts):
         self.setWindowTitle(title)
         self.tool_bar.show_session(view)
         self.status.show_session(view)
+        self.stepping.show_session(view)
         self.menus.show_pace(view.pace)
         self.menus.mechanisms.show_mechanisms(view.mechanisms)
         self.page.show_session(view)
@@ -243,7 +254,7 @@ class MainWindow(WindowParts):
                 panel.show_session(view)
         self.tasks.show_session(view)
         self._show_devtools()
-        self._refresh_actions()
+        self.commands.refresh()
 
     def _show_devtools(self) -> None:
         """Open DevTools while their dock is visible, as soon as nobody acts in the page; close them with the dock."""
@@ -276,7 +287,7 @@ class MainWindow(WindowParts):
         """Show the run card over the page until a step is shown or the card is closed."""
         viewed = self._step.run if self._step is not None else None
         self.run_card.show_run(row, current=row.run == self.view.run, viewed=viewed or None)
-        self._refresh_actions()
+        self.commands.refresh()
 
     @Slot(object)
     def _show_step(self, step: StepView) -> None:
@@ -288,7 +299,7 @@ class MainWindow(WindowParts):
         self._updates.show_step(step, going_on=step.live and self.view.mode in _GOING_ON)
         self._mark_kept()
         self.elements.show_step(step)
-        self._refresh_actions()
+        self.commands.refresh()
         self.step_shown.emit(step)
 
     def _mark_kept(self) -> None:
@@ -305,7 +316,7 @@ class MainWindow(WindowParts):
     def _show_question(self, question: PersonQuestion | None) -> None:
         self.action.show_question(question)
         self.prompt.show_question(question)
-        self._refresh_actions()
+        self.commands.refresh()
 
     @Slot(object)
     def _show_picked(self, picked: tuple[Picked, ...]) -> None:
@@ -316,9 +327,6 @@ class MainWindow(WindowParts):
                 self.action.show_picked(one)
             else:
                 self.elements.show_picked(one)
-
-    def _refresh_actions(self) -> None:
-        self._commands.refresh(self.view, self._step)
 
     def _on_replace(self, row: PermissibleRow) -> None:
         self.dock("Next action").bring()
@@ -355,9 +363,14 @@ class MainWindow(WindowParts):
         self.remembered.pace = seconds
         self.session.run_commands.set_pace(seconds)
 
+    def _on_early(self, title: str) -> None:
+        self.page.messages.say(
+            "Backstep is still starting", f"“{title}” is not ready yet. Try again in a moment."
+        )
+
     def _on_hinted(self, title: str, hint: str) -> None:
         self.page.messages.say(title, hint)
-        self._refresh_actions()
+        self.commands.refresh()
 
     def _on_stalled(self, milliseconds: float) -> None:
         """Log a stall at once, and combine those of the minute after it."""

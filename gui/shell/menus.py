@@ -16,8 +16,10 @@ from PySide6.QtWidgets import (
 )
 
 from core.debugger.session_view import AmountView, MechanismView
+from gui.shell.command_set import CommandSet
 from gui.shell.docks import PLACES, Docks
 from gui.theme.theme import Theme
+from gui.widgets.commands import MENU_BAR, PACE, RUN, SUBMENUS, VIEW
 from gui.widgets.formats import count
 from gui.widgets.layouts import in_row
 
@@ -29,58 +31,6 @@ PACES: tuple[tuple[float, str], ...] = (
     (1.0, "One second"),
     (2.0, "Two seconds"),
     (5.0, "Five seconds"),
-)
-_FILE = (
-    ("new_task", "add_tasks", "again", "next_seed"),
-    ("export", "import"),
-    ("llm_settings",),
-    ("quit",),
-)
-"""Commands in groups, with separators between them."""
-_RUN = (
-    ("run", "step", "over", "into", "out", "phase", "run_to_step", "run_to_subtask", "to_call", "stop"),
-    ("fix", "back", "fork", "bisect", "keep", "back_to_hit", "back_to_change"),
-    ("add_breakpoint", "add_watch"),
-    ("success", "failure"),
-    ("max_steps",),
-    ("attach",),
-)
-_ACTION = (("accept", "skip", "fire_remedy"), ("point", "show_target", "handover", "record"))
-_PAGE = (
-    ("page_back", "page_forward", "page_reload", "page_address"),
-    ("zoom_in", "zoom_out", "zoom_reset"),
-    ("downloads",),
-)
-_VIEW = (
-    ("palette", "search_runs", "find", "library", "evaluations", "background_work", "notify"),
-    ("previous", "next_recorded", "play_back", "before_after", "now", "why", "pin_element"),
-)
-_EDIT = (
-    ("undo_edit", "redo_edit"),
-    ("edit_file",),
-    (
-        "edit_prompt",
-        "edit_observation",
-        "edit_parser",
-        "edit_memory",
-        "edit_frame",
-        "edit_return",
-        "edit_lessons",
-    ),
-    ("judge_right", "judge_wrong", "judge_subtask", "judge_task"),
-    ("edit_plan", "add_remedy", "new_trial"),
-    ("pop_policy", "restart_policy", "push_policy", "force_state", "permit", "pin_exemplar"),
-)
-_AGAIN = (
-    (
-        "ask_again",
-        "again_plan",
-        "again_recall",
-        "again_abstraction",
-        "again_remedies",
-        "again_judgement",
-        "recognise",
-    ),
 )
 
 
@@ -263,32 +213,29 @@ def check_choice(menu: QMenu, value: object) -> None:
 
 
 class Menus(QObject):
-    """File, Edit, Run, Action, Page, View and Help. The tool bar also shows the menus for pace and mechanisms."""
+    """The menu bar, filled by the commands. The tool bar also shows the menus for pace and mechanisms."""
 
     pace_chosen = Signal(float)
 
-    def __init__(self, actions: dict[str, QAction], docks: Docks, theme: Theme, window: QMainWindow) -> None:
+    def __init__(self, commands: CommandSet, docks: Docks, theme: Theme, window: QMainWindow) -> None:
         super().__init__(window)
-        self._actions = actions
         self._docks = docks
-        self._theme = theme
         self._pace = 0.0
         self.bar = QMenuBar(window)
-        self.pace = self._pace_menu(window)
-        self._fill("&File", _FILE)
-        edit = self._fill("&Edit", _EDIT)
-        edit.addSeparator()
-        self._fill("Ask agai&n for", _AGAIN, into=edit)
-        run = self._fill("&Run", _RUN)
-        run.addMenu(self.pace)
         self.mechanisms = MechanismsMenu(window)
-        run.addMenu(self.mechanisms)
-        self._fill("&Action", _ACTION)
-        self._fill("&Page", _PAGE)
-        self._view = self._fill("&View", _VIEW)
-        self._view.addSeparator()
-        self._fill_view()
-        self._fill("&Help", (("help", "docs", "keys", "welcome"),))
+        menus = {title: QMenu(title, window, toolTipsVisible=True) for title in (*MENU_BAR, *SUBMENUS)}
+        self.pace = menus[PACE]
+        self._offer_paces()
+        entries = [(bound.record.menu, bound.record.place, bound.action) for bound in commands]
+        entries += [(*SUBMENUS[title], menus[title].menuAction()) for title in SUBMENUS]
+        entries.append((RUN, 6.3, self.mechanisms.menuAction()))
+        entries.append((VIEW, 3.1, self._panels(window).menuAction()))
+        entries.append((VIEW, 4.1, _themes(theme, window).menuAction()))
+        entries.sort(key=lambda entry: entry[1])
+        for title, menu in menus.items():
+            _fill(menu, [entry[1:] for entry in entries if entry[0] == title])
+        for title in MENU_BAR:
+            self.bar.addMenu(menus[title])
 
     def show_pace(self, seconds: float) -> None:
         """Check the current pace."""
@@ -305,44 +252,22 @@ class Menus(QObject):
         if longer:
             self.pace_chosen.emit(longer[0])
 
-    def _fill(self, title: str, groups: tuple[tuple[str, ...], ...], *, into: QMenu | None = None) -> QMenu:
-        menu = (self.bar if into is None else into).addMenu(title)
-        menu.setToolTipsVisible(True)
-        for at, names in enumerate(groups):
-            if at:
-                menu.addSeparator()
-            menu.addActions([self._actions[name] for name in names])
-        return menu
+    def _offer_paces(self) -> None:
+        self.pace.addSection("Wait between steps of a run")
+        add_choices(self.pace, PACES, self.pace_chosen.emit)
+        check_choice(self.pace, 0.0)
+        self.pace.addSeparator()
 
-    def _pace_menu(self, window: QMainWindow) -> QMenu:
-        menu = QMenu("Pa&ce", window)
-        menu.setToolTipsVisible(True)
-        menu.addSection("Wait between steps of a run")
-        add_choices(menu, PACES, self.pace_chosen.emit)
-        check_choice(menu, 0.0)
-        menu.addSeparator()
-        menu.addActions([self._actions["faster"], self._actions["slower"]])
-        return menu
-
-    def _fill_view(self) -> None:
+    def _panels(self, window: QMainWindow) -> QMenu:
+        panels = QMenu("Pa&nels", window)
         self._toggles: dict[str, QAction] = {}
-        panels = self._view.addMenu("Pa&nels")
         for place in PLACES:
-            action = self._toggles[place.name] = panels.addAction(
-                f"{place.name.replace('&', '&&')}\t{place.key}"
-            )
+            action = panels.addAction(f"{place.name.replace('&', '&&')}\t{place.key}")
+            self._toggles[place.name] = action
             action.setCheckable(True)
             action.triggered.connect(lambda on, name=place.name: self._on_toggled(name, on))
         panels.aboutToShow.connect(self._show_toggles)
-        self._view.addAction(self._actions["time_bar"])
-        self._view.addSeparator()
-        themes = self._view.addMenu("T&heme")
-        schemes = (("system", "As the &system"), ("light", "&Light"), ("dark", "&Dark"))
-        add_choices(themes, schemes, self._theme.choose)
-        check_choice(themes, self._theme.choice)
-        self._fill("Text si&ze", (("text_larger", "text_smaller", "text_normal"),), into=self._view)
-        layouts = (("layout_watch", "layout_debug", "layout_curate"), ("fold_panel", "reset_layout"))
-        self._fill("&Layout", layouts, into=self._view)
+        return panels
 
     def _show_toggles(self) -> None:
         for name, action in self._toggles.items():
@@ -354,3 +279,21 @@ class Menus(QObject):
             dock.bring()
         else:
             dock.hide()
+
+
+def _themes(theme: Theme, window: QMainWindow) -> QMenu:
+    themes = QMenu("T&heme", window)
+    schemes = (("system", "As the &system"), ("light", "&Light"), ("dark", "&Dark"))
+    add_choices(themes, schemes, theme.choose)
+    check_choice(themes, theme.choice)
+    return themes
+
+
+def _fill(menu: QMenu, entries: Iterable[tuple[float, QAction]]) -> None:
+    """Add entries in the order of their places, with a line where the whole number changes."""
+    group = 0
+    for place, action in entries:
+        if group and int(place) != group:
+            menu.addSeparator()
+        group = int(place)
+        menu.addAction(action)

@@ -1,5 +1,7 @@
 """A dock with one panel and a title line; when folded, only the title line."""
 
+import re
+
 from PySide6.QtCore import QEvent, QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QApplication, QDockWidget, QLabel, QWidget
@@ -85,6 +87,11 @@ class PanelDock(QDockWidget):
         self.setTitleBarWidget(self._title)
 
     @property
+    def help(self) -> str:
+        """Page and heading of the documentation for the panel."""
+        return f"window.md#{anchor(self.name)}"
+
+    @property
     def fact(self) -> str:
         return self._fact
 
@@ -155,3 +162,8 @@ class PanelDock(QDockWidget):
             self.toggle_floating()
         else:
             super().mouseDoubleClickEvent(event)
+
+
+def anchor(heading: str) -> str:
+    """Return a heading's anchor in GitHub's notation."""
+    return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")

@@ -1,11 +1,14 @@
 """The parts of the main window: the page, the panels in their docks, menus, bars and the signals of features."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QSettings, Qt, Signal
+from PySide6.QtCore import QObject, QSettings, Qt, Signal
 from PySide6.QtGui import QShortcut
 from PySide6.QtWidgets import QMainWindow
 
+from core.debugger.session_view import SessionView
+from core.debugger.steps.views import StepView
 from gui.page.page_stack import PageStack
 from gui.panels.action.panel import ActionPanel
 from gui.panels.action_space import PermissiblePanel
@@ -24,9 +27,10 @@ from gui.panels.runs.panel import RunsPanel
 from gui.panels.stack import StackPanel
 from gui.panels.state.panel import StatePanel
 from gui.panels.timeline.strip import TimeStrip
-from gui.shell.actions import make_actions
 from gui.shell.bars import StatusLine, ToolBar
+from gui.shell.command_set import CommandSet
 from gui.shell.docks import PLACES, Docks
+from gui.shell.layouts import Layouts
 from gui.shell.menus import Menus
 from gui.shell.panel_dock import PanelDock
 from gui.shell.undo import UndoHistory
@@ -48,7 +52,6 @@ class WindowParts(QMainWindow):
     """The main window without its behaviour; see `MainWindow`."""
 
     llm_settings_requested = Signal()
-    attach_requested = Signal()
     file_requested = Signal(str)
     """The path of a file that agents use, to open in the editor."""
     setting_requested = Signal(str)
@@ -79,6 +82,7 @@ class WindowParts(QMainWindow):
 
     session: "Session"
     """What the window shows and asks; available after `MainWindow.begin`."""
+    layouts: Layouts
     chosen: "ChosenSettings"
     """Asks the session to apply the chosen agent settings; available after `MainWindow.begin`."""
 
@@ -92,13 +96,16 @@ class WindowParts(QMainWindow):
         self.theme.dress(self)
         self.setWindowTitle("Backstep")
         self.setMinimumSize(520, 320)
+        self.view = SessionView()
+        """The last view that the session sent."""
+        self._step: StepView | None = None
+        self.controllers: dict[str, QObject] = {}
+        """The controller of each feature that is installed, by the feature's name."""
         self.tasks = TaskOpening(self.remembered, self.theme, self)
         self._build(page_area)
 
     def _build(self, page_area: Any) -> None:
         theme = self.theme
-        self.actions_by_name = make_actions(theme, self)
-        self.addActions(list(self.actions_by_name.values()))
         page_area.equip(theme, self.remembered)
         self.page_area = page_area
         """The browser of the live page, as `PageStack` describes."""
@@ -108,12 +115,15 @@ class WindowParts(QMainWindow):
         self.page.lay_over(self.run_card)
         self.docks = Docks(theme, self)
         self._name_panels()
-        self.menus = Menus(self.actions_by_name, self.docks, theme, self)
+        self.time = TimeStrip(theme, self.remembered, self)
+        self.commands = CommandSet(theme, self.command_owners(), self)
+        self.actions_by_name = {bound.record.id: bound.action for bound in self.commands}
+        self.addActions(list(self.actions_by_name.values()))
+        self.menus = Menus(self.commands, self.docks, theme, self)
         self.setMenuBar(self.menus.bar)
-        self.tool_bar = ToolBar(theme, self.actions_by_name, self.menus.pace, self.menus.mechanisms, self)
+        self.tool_bar = ToolBar(theme, self.commands, self.menus.pace, self.menus.mechanisms, self)
         self.addToolBar(self.tool_bar)
         self.tool_bar.show_recent(self.remembered.recent)
-        self.time = TimeStrip(theme, self.remembered, self)
         self.addToolBar(Qt.ToolBarArea.BottomToolBarArea, self.time)
         self.time.hide()  # At first the page gets the space.
         self.status = StatusLine(theme, self)
@@ -142,6 +152,15 @@ class WindowParts(QMainWindow):
         self.page_log = panel(PageLogPanel)
         self.log = panel(LogPanel)
         self.devtools = panel(DevToolsPanel)
+
+    @property
+    def step_in_view(self) -> StepView | None:
+        """The view of the step that the panels show: the current one or a recorded one."""
+        return self._step
+
+    def command_owners(self) -> Iterable[tuple[object, str]]:
+        """Return the objects that declare commands, each with its page and heading of the documentation."""
+        return [(dock.widget(), dock.help) for dock in self.docks.by_name.values()]
 
     def _show_fact(self, name: str, fact: str) -> None:
         """Show a panel's fact in its dock's title and, if the dock is tabbed, in the tab."""

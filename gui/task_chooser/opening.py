@@ -1,7 +1,6 @@
 """How tasks are opened: from the chooser, the welcome dialog, the recent ones, or again."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import (
@@ -139,10 +138,6 @@ class Welcome(QDialog):
     def _try(self, trial: WelcomeOffer) -> None:
         self.accept()
         self.tried.emit(trial)
-
-
-if TYPE_CHECKING:
-    pass
 
 
 class TaskOpening(QObject):

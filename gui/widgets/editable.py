@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QAbstractButton, QBoxLayout, QInputDialog, QWidget
 from core.debugger.editing.views import RefusedEdit
 from core.debugger.session_view import SessionView
 from core.debugger.steps.views import StepView
+from gui.widgets.commands import WhyNot
 from gui.widgets.enabled_commands import why_no_edit
 from gui.widgets.item_views import MenuEntry
 from gui.widgets.words import NoteLabel
@@ -98,6 +99,11 @@ class EditablePanel(QWidget):
     def text_entry(self, text: str, name: str, key: str = "") -> MenuEntry:
         """Return an entry that opens a text of the run in the editor."""
         return self.edit_entry(text, lambda: self.text_wanted.emit(name), name, key)
+
+
+def why_no(edit: str) -> WhyNot:
+    """Return the reason of a panel's command that needs this edit, a key of `SessionView.refusals`."""
+    return lambda panel: panel.why_not(edit)
 
 
 def show_right(button: QAbstractButton, words: str, why: str) -> None:

@@ -8,8 +8,25 @@ RESTING = ("waiting", "failed")
 """A failed run can be retried from its current position."""
 
 
-def can_step(view: SessionView) -> bool:
-    return view.mode in RESTING and view.run is not None and not view.handed_over
+NO_TASK = "No task is open: choose one (Ctrl+N)"
+NO_RUN = "No run is in view: open a task (Ctrl+N) or choose a run"
+HANDED_OVER = "You have the page: give it back first (F6)"
+GOING_ON = "The run goes on: pause it first (F5)"
+
+
+def why_no_step(view: SessionView) -> str:
+    """Return why the run cannot go on from where it is, or an empty string if it rests."""
+    if view.mode == "opening":
+        return "The page is being opened: wait until it is there"
+    if view.run is None:
+        return NO_TASK
+    if view.mode == "ended":
+        return "The run has ended: open the task again (Ctrl+R), or go back to a step (Ctrl+B)"
+    if view.handed_over:
+        return HANDED_OVER
+    if view.mode == "answering":
+        return "The agent waits for your answer: give it in Next action (Alt+4)"
+    return "" if view.mode in RESTING else GOING_ON
 
 
 def why_no_edit(view: SessionView, *, live: bool, name: str = "") -> str:
@@ -19,7 +36,7 @@ def why_no_edit(view: SessionView, *, live: bool, name: str = "") -> str:
     if not live:
         return "Only the step under way can be changed: go back to now (Esc), or to this step on a branch (Ctrl+B)"
     if view.handed_over:
-        return "You have the page: give it back first (F6)"
+        return HANDED_OVER
     if view.held_call:
         return f"Call {view.held_call} is held: only its prompt can be changed until you go on (F5, F10)"
     if view.held_reply:

@@ -2,13 +2,11 @@
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from core.debugger.catalogue import Catalogue
 from core.debugger.llms.views import KnownServer, LLMAnswer, LLMEntry
 from gui.llms.dialog import SettingsDialog
-from gui.shell.actions import make_actions
 from gui.shell.help import KeysDialog
 from gui.task_chooser.chooser import ProfileChoice, TaskChooser
 from gui.task_chooser.opening import TRIALS, Welcome
@@ -335,29 +333,20 @@ def test_a_test_waits_for_its_answer(dialog: SettingsDialog, qtbot: QtBot):
     assert dialog.test_button.isEnabled()
 
 
-def test_the_list_of_keys_has_every_command(qtbot: QtBot, theme):
-
-    owner = QWidget()
-    qtbot.addWidget(owner)
-    actions = make_actions(theme, owner)
-    dialog = KeysDialog(theme, list(actions.values()), owner)
-    words = {line.cells[0] for line in dialog.table.lines}
-    assert {"F10", "F5", "Shift+F5", "F9", "F6", "F7", "Ctrl+K", "Alt+4"} <= words
-
-
-def test_keys_are_found_by_words_and_never_scroll_sideways(qtbot: QtBot, theme):
-    owner = QWidget()
-    qtbot.addWidget(owner)
-    dialog = KeysDialog(theme, list(make_actions(theme, owner).values()), owner)
+def test_the_list_of_keys_has_commands_panels_and_keys_in_panels(qtbot: QtBot, window):
+    dialog = KeysDialog(window.theme, window.commands, window)
     dialog.show()
     qtbot.waitExposed(dialog)
-    bar = dialog.table.horizontalScrollBar()
-    assert bar.maximum() == 0
+    keys = {line.cells[0] for line in dialog.table.lines}
+    assert {"F10", "F5", "Shift+F5", "Ctrl+K", "Alt+4", "N, Shift+N"} <= keys
+    assert dialog.table.horizontalScrollBar().maximum() == 0
     assert dialog.width() <= 1280
     qtbot.keyClicks(dialog.search, "alt+4")
     assert [line.cells[0] for line in dialog.table.lines] == ["Alt+4"]
     dialog.search.setText("compare difference")
-    assert [line.cells[0] for line in dialog.table.lines] == ["N, Shift+N"]
+    assert [line.cells for line in dialog.table.lines] == [
+        ("N, Shift+N", "in a panel", "In Compare: next and previous difference")
+    ]
     dialog.search.setText("zzzz")
     assert "zzzz" in dialog.none.words.text()
 

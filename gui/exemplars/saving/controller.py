@@ -6,7 +6,6 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QMessageBox
 
 from core.debugger.exemplars.saving.views import RecordedSteps, RecordingView, SavingView
-from gui.shell.actions import explain
 from gui.shell.feature import FeatureController
 from gui.shell.main_window import MainWindow
 from gui.widgets.enabled_commands import BUSY
@@ -67,9 +66,6 @@ class RecordingController(FeatureController):
         self._view = RecordingView()
         self.asking: QMessageBox | None = None
         """The question where to start, while it is open."""
-        self._action = window.actions_by_name["record"]
-        self._action.setCheckable(True)
-        self._action.triggered.connect(self._on_record)
         window.page.discard_requested.connect(service.cancel)
         self.follow(service.changed, self._show_view)
         self.follow(service.recorded, self._on_recorded, keep="every")
@@ -78,26 +74,16 @@ class RecordingController(FeatureController):
     @Slot(object)
     def _show_view(self, view: RecordingView) -> None:
         self._view = view
-        on = view.recording
-        self._action.setChecked(on or view.starting)
-        self._action.setText("Stop recor&ding" if on else "Recor&d by hand")
-        self._action.setIconText("Stop recording" if on else "Record")
-        self._action.setIcon(self.window.theme.icon("record", tone="bad" if on else "text"))
-        explain(
-            self._action,
-            "End the recording and save it as an exemplar"
-            if on
-            else "Record how you do the task in the page, and save it as an exemplar",
-        )
         self.window.page.show_recording(view)
+        self.window.commands.refresh()
 
     def _on_recorded(self, ended: tuple[RecordedSteps, ...]) -> None:
         for one in ended:
             self.recorded.emit(one.run, one.steps)
 
-    def _on_record(self) -> None:
+    def toggle(self) -> None:
+        """Start a recording if one can start now, or end it."""
         view = self.window.view
-        self._action.setChecked(self._view.recording or self._view.starting)
         if self._view.recording:
             self._service.finish()
         elif view.run is None:

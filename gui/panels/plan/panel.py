@@ -13,9 +13,10 @@ from core.schema.step import JudgementPart, RemedyRecord
 from gui.panels.plan.editor import PlanEditor
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
+from gui.widgets.commands import ACTION, EDIT, RUN, Command, Do, WhyNot
 from gui.widgets.copying import CopyEntry, action_copies
-from gui.widgets.editable import EditablePanel, show_right
-from gui.widgets.enabled_commands import can_step
+from gui.widgets.editable import EditablePanel, show_right, why_no
+from gui.widgets.enabled_commands import why_no_step
 from gui.widgets.formats import count, ranges, seconds
 from gui.widgets.item_views import ROW, MenuEntry, RowMenu
 from gui.widgets.layouts import Section, in_column, indented, scrolled
@@ -50,6 +51,7 @@ NONE = (
     "No plan, remedies or judgements in this step. Switch Plan, Remedies or Judgement on in Mechanisms "
     "(Ctrl+Shift+H), or choose a preset that has them (Ctrl+Shift+S); they show here from the next step on."
 )
+_NO_SUBTASK = "No subtask lies ahead: it needs a plan, and a run that rests"
 _NO_PLAN = "No plan yet. It is made at the start of a run; you can write one yourself (Ctrl+Shift+E)."
 _NO_REMEDIES = "No remedies wait. The agent asks for them before it carries out an action."
 _NO_PLAN_TOLD = "The agent reported no plan. To report one, call backstep_sdk.plan(…) in its program."
@@ -146,6 +148,10 @@ def plan_fact(view: PlanView) -> str:
     return " · ".join(parts)
 
 
+def _overruling(part: JudgementPart, is_so: bool) -> tuple[Do, WhyNot]:
+    return lambda panel: panel.overrule(part, is_so), why_no("OverruleJudgement")
+
+
 class PlanPanel(EditablePanel):
     """Shows `PlanView`. The plan is edited in place, and a waiting remedy is fired without confirmation.
 
@@ -223,7 +229,7 @@ class PlanPanel(EditablePanel):
     @property
     def subtask(self) -> int | None:
         """The subtask that can be run to: the selected one, or else the one after the current one."""
-        if not self.live or not can_step(self.session):
+        if not self.live or why_no_step(self.session):
             return None
         states = [one.status for one in self._view.subtasks]
         current = states.index("current") if "current" in states else -1
@@ -446,6 +452,25 @@ class PlanPanel(EditablePanel):
         lessons = "Edit the lessons of earlier trials (Ctrl+P, L)"
         show_right(self.lessons_button, lessons, self.why_not("experience"))
         self.state_changed.emit()
+
+    COMMANDS = (
+        Command("run_to_subtask", "Run to the subt&ask", "Ctrl+F8", "debug-continue-small", RUN, 1.7,
+            "Run until the chosen subtask of the plan, or else the next one, is current", run_to_subtask,
+            lambda self: _NO_SUBTASK if self.subtask is None else ""),
+        Command("judge_right", "The step was &right", "Ctrl+P, Y", "pass", EDIT, 4.1,
+            "Overrule the judgement: the last step served its purpose", *_overruling("aligned", True)),
+        Command("judge_wrong", "The step was &wrong", "Ctrl+P, N", "error", EDIT, 4.2,
+            "Overrule the judgement: the last step did not serve its purpose", *_overruling("aligned", False)),
+        Command("judge_subtask", "The &subtask is done", "Ctrl+P, S", "check", EDIT, 4.3,
+            "Overrule the judgement: the subtask is done", *_overruling("subtask", True)),
+        Command("judge_task", "The task is &done", "Ctrl+P, D", "check-all", EDIT, 4.4,
+            "Overrule the judgement: the task is done", *_overruling("task", True)),
+        Command("add_remedy", "Add a remed&y…", "Ctrl+P, R", "add", EDIT, 5.2,
+            "Add an action to try if this step's action turns out wrong", add_remedy, why_no("ForceState")),
+        Command("fire_remedy", "&Try a remedy", "Ctrl+P, J", "discard", ACTION, 1.3,
+            "Go back to where the chosen remedy starts, or else the topmost one, and try it", fire,
+            lambda self: "No remedy waits" if self.remedy is None else ""),
+    )  # fmt: skip
 
 
 def _chosen_or_first(chosen: int | None, usable: list[int]) -> int | None:

@@ -11,7 +11,8 @@ from core.schema.step import Fit
 from gui.panels.state.diagram import StateDiagram
 from gui.theme.theme import Theme
 from gui.widgets.buttons import icon_button, key_button
-from gui.widgets.editable import EditablePanel, show_right
+from gui.widgets.commands import AGAIN, EDIT, Command
+from gui.widgets.editable import EditablePanel, show_right, why_no
 from gui.widgets.formats import count
 from gui.widgets.item_views import ROW, MenuEntry, RowMenu, open_menu
 from gui.widgets.layouts import Section, in_column, in_row, indented, scrolled
@@ -176,6 +177,13 @@ class StatePanel(EditablePanel):
     def _on_open(self) -> None:
         if self._view.file:
             self.file_wanted.emit(self._view.file)
+
+    COMMANDS = (
+        Command("force_state", "Force a state…", "Ctrl+P, X", "symbol-class", EDIT, 6.4,
+            "Treat the page as another state in this step", force, lambda self: self.why_no_force),
+        Command("recognise", "The state", "Ctrl+P, 6", "refresh", AGAIN, 1.7, "Recognise the state of the page again",
+            recognise, why_no("ForceState")),
+    )  # fmt: skip
 
 
 def _budget(view: StateView) -> str:

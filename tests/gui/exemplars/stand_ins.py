@@ -53,4 +53,5 @@ class PlainWindow(QMainWindow):
         self.theme = theme
         self.remembered = Remembered(settings)
         self.history = UndoHistory(self)
+        self.controllers: dict[str, object] = {}
         self.frame = WindowFrame(self, self.remembered)

@@ -2,7 +2,6 @@
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -11,8 +10,8 @@ from core.debugger.session_view import SessionView
 from core.debugger.steps.views import DiagramState
 from core.memory.library.records import LibraryRow
 from gui.palette.controller import PaletteController
-from gui.shell.actions import COMMANDS
 from gui.shell.docks import PLACES
+from gui.shell.help import section_of
 from gui.shell.main_window import MainWindow
 from tests.gui import samples
 from tests.gui.shell.test_main_window import review
@@ -64,7 +63,8 @@ def press(controller: PaletteController, qtbot: QtBot, key: Qt.Key) -> None:
 
 def test_without_words_it_lists_every_command_and_says_what_can_be_typed(opened, qtbot):
     listed = {name for kind, name in ids(opened) if kind == "command"}
-    assert listed == {command.name for command in COMMANDS}
+    assert listed == set(opened.window.commands.by_id)
+    assert {("panel", place.name) for place in PLACES} <= {entry.id for entry in opened._entries}
     assert all(f"{letter} " in opened.shown.note.text() for letter in ">@#!?")
 
 
@@ -174,18 +174,11 @@ def test_a_disabled_command_comes_last_and_enter_only_tells_why(opened, qtbot, w
     assert session.asked == []
 
 
-@pytest.mark.parametrize("mode", ["empty", "opening", "waiting", "running", "ended", "failed"])
-def test_every_disabled_command_says_why(controller, qtbot, window, session, mode):
-    view = samples.SESSION.replace(mode=mode) if mode != "empty" else SessionView()
-    session.session_changed.send(view)
-    qtbot.waitUntil(lambda: window.view == view)
-    controller.open()
-    disabled = {
-        one.name: one.why_not for one in controller.shown.rows if one.kind == "command" and one.why_not
-    }
-    off = {command.name for command in COMMANDS if not window.actions_by_name[command.name].isEnabled()}
-    assert set(disabled) == off
-    assert all(len(why) > 12 for why in disabled.values())
+def test_f1_opens_the_documentation_of_the_selected_command(opened, qtbot, window):
+    find(opened, qtbot, "> bisect")
+    assert section_of(opened.shown.field) == window.commands.by_id["bisect"].help
+    find(opened, qtbot, "max_steps")
+    assert section_of(opened.shown.field) == "window.md#command-palette"
 
 
 def test_escape_gives_the_focus_back_where_it_was(controller, qtbot, window):
@@ -247,15 +240,3 @@ def test_panel_policy_setting_and_page_are_gone_to(opened, qtbot, window):
     assert wanted == [("file", "/p/buy.md"), ("setting", "max_steps"), ("page", "debugging.md")]
     dock = window.dock("Page log")
     assert dock.isAncestorOf(QApplication.focusWidget())
-
-
-def test_all_docks_and_commands_are_entries(controller: PaletteController, window: MainWindow):
-    controller.open()
-    found = {one.id for one in controller._entries}
-    assert {("panel", place.name) for place in PLACES} <= found
-    named = {
-        action.objectName().removeprefix("action.")
-        for action in window.findChildren(QAction)
-        if action.objectName().startswith("action.")
-    }
-    assert {("command", name) for name in named} <= found

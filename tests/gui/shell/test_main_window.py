@@ -57,33 +57,6 @@ def test_what_the_session_sends_reaches_every_panel(window: MainWindow, session,
     assert facts == "step 5 of 30 · phase review · 3 calls · 5 120 tokens · $0.02 · 84 ms beside the LLM"
 
 
-def test_a_key_asks_the_session(window: MainWindow, session, qtbot: QtBot):
-    plain = Qt.KeyboardModifier.NoModifier
-    asked = {
-        (Qt.Key.Key_F10, plain): ("step",),
-        (Qt.Key.Key_F9, plain): ("phase",),
-        (Qt.Key.Key_F8, plain): ("over",),
-        (Qt.Key.Key_F11, plain): ("step",),
-        (Qt.Key.Key_F11, SHIFT): ("out",),
-        (Qt.Key.Key_F8, CTRL): ("run_to_subtask", 3),
-        (Qt.Key.Key_B, CTRL): ("go_back", 18, 4),
-        (Qt.Key.Key_F5, plain): ("run",),
-        (Qt.Key.Key_F5, SHIFT): ("stop",),
-        (Qt.Key.Key_F6, plain): ("set_handover", True),
-        (Qt.Key.Key_F10, SHIFT): ("show_step", 18, 4),
-        (Qt.Key.Key_Return, CTRL): ("accept",),
-        (Qt.Key.Key_R, CTRL | SHIFT): ("ask_again",),
-        (Qt.Key.Key_J, CTRL): ("skip",),
-    }
-    review(qtbot, window, session)
-    seen = {}
-    for key, modifiers in asked:
-        session.asked.clear()
-        qtbot.keyClick(window, key, modifiers)
-        seen[key, modifiers] = session.asked[-1] if session.asked else None
-    assert seen == asked
-
-
 def test_f5_pauses_what_is_going_on(window: MainWindow, session, qtbot: QtBot):
     for mode in ("running", "asking", "acting"):
         session.asked.clear()
@@ -184,17 +157,6 @@ def test_a_stop_at_a_breakpoint_is_shown_with_a_mark_of_its_own(window: MainWind
     assert (window.page.messages.title.text(), window.page.messages.text.text()) == ("‖ Stopped", why)
     show(qtbot, window, session, mode="running")
     assert not window.page.messages.isVisible()
-
-
-def test_every_command_has_a_key_of_its_own_and_its_tooltip_names_it(window: MainWindow):
-    keys = []
-    for action in window.actions_by_name.values():
-        key = action.shortcut().toString()
-        assert key
-        assert f"({key})" in action.toolTip()
-        keys.append(key)
-    keys += [place.key for place in PLACES]
-    assert len(keys) == len(set(keys))
 
 
 def test_every_button_can_be_named_by_a_screen_reader(window: MainWindow):

@@ -28,8 +28,16 @@ _OF_MCP = re.compile(
 )
 _GIVES_TEXT = "functionText"
 _SEARCH = re.compile(r"\binjected\w*\.querySelectorAll\(")
+_PUPPETEER_CONTENT = (
+    "()=>{letcontent='';for(constnodeofdocument.childNodes){switch(node){casedocument.documentElement:"
+    "content+=document.documentElement.outerHTML;break;default:"
+    "content+=newXMLSerializer().serializeToString(node);break;}}returncontent;}"
+)
+"""Puppeteer's function for the whole page, without white space: V8 takes an `XMLSerializer` for a side effect."""
+_LAYOUT = re.compile(r"//# sourceURL=.*|\s")
 _ACTS = re.compile(
     r"\.(?:click|submit|requestSubmit|dispatchEvent|focus|blur|select)\s*\(|\bdocument\.(?:write|execCommand)\s*\("
+    r"|\bcreateElement\s*\(\s*['\"`](?:script|style|link)\b"
     r"|\.(?:value|checked|selected|selectedIndex)\s*=[^=]"
 )
 """How scripts act on an element or its document without Playwright's injected script."""
@@ -102,7 +110,8 @@ def script_of(message: Message, *, in_library: bool = False) -> Script | None:
     arguments: list[Message] = given.get("arguments") or []
     if _UTILITY not in words:
         handles = tuple(one["objectId"] for one in (given, *arguments) if one.get("objectId"))
-        return Script(words, handles, own=in_library or _BUNDLE.match(words) is not None)
+        own = in_library or _BUNDLE.match(words) is not None or _LAYOUT.sub("", words) == _PUPPETEER_CONTENT
+        return Script(words, handles, own=own)
     handles = tuple(one["objectId"] for one in arguments[1:] if one.get("objectId"))
     at, words = next(
         ((at, one["value"]) for at, one in enumerate(arguments) if isinstance(one.get("value"), str)),

@@ -1,4 +1,4 @@
-"""As test_escapes.py, for an agent in Node."""
+"""As test_escapes.py, for agents in Node: with Playwright and with Puppeteer."""
 
 import asyncio
 import json
@@ -12,17 +12,17 @@ from tests.core.browser.browsing import Browsing, in_browser
 from tests.core.browser.site import Site
 from tests.gui.live.test_attach import served
 from tests.gui.live.test_escapes import PAGE, state_of
+from tests.packages import CannotInstall, install_node_modules
+from tests.sites.serving import default_folder
 
 pytestmark = pytest.mark.browser
 
 DRIVER = Path(playwright.__file__).parent / "driver"
 PROGRAM = """
-const { chromium } = require(process.argv[1]);
 const lines = require("readline").createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 (async () => {
-    const [address, url] = process.argv.slice(2);
-    const browser = await chromium.connectOverCDP(address);
-    const page = browser.contexts()[0].pages()[0];
+    const address = process.argv[2];
+    const page = await (CONNECT)(require(process.argv[1]), address);
     page.setDefaultTimeout(20000);
     for (;;) {
         const { value } = await lines.next();
@@ -30,12 +30,20 @@ const lines = require("readline").createInterface({ input: process.stdin })[Symb
         const act = new (Object.getPrototypeOf(async () => {}).constructor)("page", "await " + JSON.parse(value));
         if (value.includes("page.goto")) await act(page);
         else await act(page).catch(() => {});
-        await page.waitForTimeout(30);  // Longer than a timer takes, if one was begun.
+        await new Promise(done => setTimeout(done, 30));  // Longer than a timer takes, if one was begun.
         console.log("done");
     }
     process.exit(0);
 })();
 """
+BY_PLAYWRIGHT = (
+    "async (library, url) => (await library.chromium.connectOverCDP(url)).contexts()[0].pages()[0]"
+)
+BY_PUPPETEER = """async (library, url) => {
+    const { webSocketDebuggerUrl } = await (await fetch(`${url}/json/version`)).json();
+    const browser = await library.connect({ browserWSEndpoint: webSocketDebuggerUrl, defaultViewport: null });
+    return (await browser.pages())[0];
+}"""
 ACTS = (
     'page.evaluate(() => document.querySelector("button").click())',
     'page.locator("button").evaluate(e => e.click())',
@@ -64,14 +72,31 @@ READS = (
     'page.waitForFunction(title => document.title === title, "page")',
     "page.content()",
 )
+PUPPETEER_ACTS = (
+    'page.click("button")',
+    'page.locator("button").click()',
+    'page.type("#name", "x")',
+    'page.select("#list", "b")',
+    'page.$eval("button", e => e.click())',
+    'page.evaluate(() => document.querySelector("button").click())',
+    'page.evaluate("order()")',
+    'page.addScriptTag({ content: "order()" })',
+    "page.setContent('<p>other')",
+)
+PUPPETEER_READS = (
+    "page.content()",
+    "page.title()",
+    'page.$eval("button", e => e.textContent)',
+    "page.evaluate(() => document.body.innerText)",
+    'page.waitForSelector("button")',
+)
 
 
-@in_browser
-async def test_what_a_script_of_a_node_program_does_is_held_and_what_it_reads_is_not(
-    browser: Browsing, site: Site
-) -> None:
+async def unheld_and_taken(
+    browser: Browsing, url: str, library: Path, connect: str, acts: tuple[str, ...], reads: tuple[str, ...]
+) -> tuple[list[str], list[tuple[str, tuple[str, ...]]]]:
+    """Return the acts that were not held or had an effect all the same, and the reads that were taken for acts."""
     held: list[str] = []
-    url = site.page(PAGE)
 
     async def refuse(message: ActMessage) -> None:
         if message.part.act.kind != "goto":
@@ -80,7 +105,7 @@ async def test_what_a_script_of_a_node_program_does_is_held_and_what_it_reads_is
 
     async with served(browser, refuse) as address:
         program = await asyncio.create_subprocess_exec(
-            *(str(DRIVER / "node"), "-e", PROGRAM, str(DRIVER / "package"), address, url),
+            *(str(DRIVER / "node"), "-e", PROGRAM.replace("CONNECT", connect), str(library), address),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
         )
@@ -92,7 +117,7 @@ async def test_what_a_script_of_a_node_program_does_is_held_and_what_it_reads_is
             assert await program.stdout.readline() == b"done\n"
 
         escaped, taken = [], []
-        for act in ACTS:
+        for act in acts:
             await do(f'page.goto("{url}")')
             before = await state_of(browser)
             held.clear()
@@ -100,11 +125,36 @@ async def test_what_a_script_of_a_node_program_does_is_held_and_what_it_reads_is
             if not held or await state_of(browser) != before:
                 escaped.append(act)
         await do(f'page.goto("{url}")')
-        for act in READS:
+        for act in reads:
             held.clear()
             await do(act)
             if held:
                 taken.append((act, tuple(held)))
         program.stdin.close()
         await program.wait()
-    assert (escaped, taken) == ([], [])
+    return escaped, taken
+
+
+@in_browser
+async def test_what_a_script_of_a_node_program_does_is_held_and_what_it_reads_is_not(
+    browser: Browsing, site: Site
+) -> None:
+    library = DRIVER / "package"
+    seen = await unheld_and_taken(browser, site.page(PAGE), library, BY_PLAYWRIGHT, ACTS, READS)
+    assert seen == ([], [])
+
+
+@in_browser
+async def test_what_an_agent_with_puppeteer_does_is_held_and_what_it_reads_is_not(
+    browser: Browsing, site: Site
+) -> None:
+    folder = default_folder() / "puppeteer"
+    try:
+        install_node_modules(folder, "puppeteer-core@24")
+    except (CannotInstall, FileNotFoundError) as error:
+        pytest.skip(f"puppeteer-core cannot be had: {error}")
+    library = folder / "node_modules" / "puppeteer-core"
+    seen = await unheld_and_taken(
+        browser, site.page(PAGE), library, BY_PUPPETEER, PUPPETEER_ACTS, PUPPETEER_READS
+    )
+    assert seen == ([], [])

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from core.agent.policies.call import Call, read_call
+from core.agent.policies.conditions import condition_problem
 from core.environments.webarena_config import SITES
 from core.llm.replies import read_lines
 from core.schema.action import ACTIONS, RefTarget
@@ -300,6 +301,8 @@ def _body_problems(
         yield body_line + blank, 'this text is before "# Instruction"; move it below.'
     elif not found[0].text:
         yield found[0].line, "the instruction is empty; write what the policy has to do."
+    elif (problem := condition_problem(found[0].text)) is not None:
+        yield found[0].text_line + problem[0] - 1, problem[1]
     for section in found[1:]:
         if section.text and not section.parts:
             yield section.line, 'each example needs its own heading, such as "## A first search".'

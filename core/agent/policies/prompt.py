@@ -5,14 +5,15 @@ The templates for it are in resources/prompts/step.
 
 import json
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from core.agent.policies.call import STOP_USAGE, Call
+from core.agent.policies.conditions import instruction_where
 from core.agent.policies.file import Policy, PolicyExample
 from core.agent.policies.stack import Frame, Stack
 from core.llm.repair import ReplyFormat
-from core.schema.action import ACTIONS, RefTarget, Type
+from core.schema.action import RefTarget, Type
 from core.schema.action_space import Parameter, Permissible, PermissibleAction
 from core.schema.action_text import parse_action
 from core.schema.errors import ActionSyntaxError
@@ -89,8 +90,8 @@ def frame_prompt(
     """Return what the prompt of the acting frame shows.
 
     `limited` is whether the state of the page leaves only its own actions: then
-    examples that name another one are left out, and so are the sentences of
-    the instruction that do.
+    examples that name another one are left out, and so is what the instruction
+    says on conditions that are not met.
 
     `permissible` is what `permissible_in` gave. `history` is how many of the
     frame's own steps are shown. Examples that call what cannot be called here
@@ -100,13 +101,14 @@ def frame_prompt(
     if frame is None:
         raise ValueError("No policy is at work.")
     offered = {one.name for one in permissible.actions if one.origin == "policy"}
-    meant = {one.name for one in callables} if limited else set()
     callables = tuple(one for one in callables if one.name in offered)
     allowed = {one.name for one in permissible.actions}
+    # Where only a choice is left, as at the end of the budget, there is nothing to do of a policy.
+    chooses = limited and allowed.isdisjoint({"note", "stop", *offered})
     return FramePrompt(
         policy=policy.name,
         objective=objective_of(policy, frame.arguments),
-        instruction=_within(policy.instruction, allowed, meant) if limited else policy.instruction,
+        instruction="" if chooses else instruction_where(policy.instruction, allowed if limited else None),
         examples=tuple(
             example_view(one, callables, reply_format)
             for one in policy.examples
@@ -142,64 +144,6 @@ def _told(turn: Turn, policy: Policy) -> Turn:
 
 
 _STEP = re.compile(r"^\s*\d+\.\s+([a-z_]+)", re.MULTILINE)
-_MARK = re.compile(r"\s*(?:(?:\d+|[a-z])\.\s+|[-*]\s+)?")
-_OUTSIDE_CODE = r"(?=[^`]*(?:`[^`]*`[^`]*)*$)"
-_SENTENCE = re.compile(rf"(?<=[.!?])(?<!\b[ei]\.[ge]\.)\s+{_OUTSIDE_CODE}", re.IGNORECASE)
-_CLAUSE = re.compile(rf"(?<=;)\s+{_OUTSIDE_CODE}")
-_LEANS = re.compile(
-    r"(?:if|where|when) (?:none|not|neither|nothing|so|it|they|that|this)\b"
-    r"|(?:or|and|then|but|so|else|otherwise|instead|it|its|they|their|this|that|these|those|still|after that"
-    r"|in that case)\b",
-    re.IGNORECASE,
-)
-"""How a sentence begins that is none of its own without the one before it."""
-_CODE = re.compile(r"`([a-z_]+)\b[^`]*`")
-_VERB = re.compile(
-    r"\b(?:click|type|press|scroll|hover|drag|upload|goto|note|stop)\b|\b[a-z_]+(?= \[)", re.IGNORECASE
-)
-"""Actions that a sentence requests in plain words; not check, select and wait, which have other meanings."""
-
-
-def _within(instruction: str, allowed: Collection[str], policies: Collection[str]) -> str:
-    """Return the instruction without the sentences that name an action or a policy that is not allowed.
-
-    What leans on a sentence that was left out, such as "If none fits, …", goes with it.
-    """
-    lines: list[str] = []
-    number = 0
-    gone = False
-    for line in instruction.splitlines():
-        found = _MARK.match(line)
-        mark = found.group() if found is not None else ""
-        kept: list[str] = []
-        for sentence in _SENTENCE.split(line[len(mark) :]):
-            clauses = _CLAUSE.split(sentence)
-            left: list[str] = []
-            for clause in clauses:
-                gone = (gone and bool(_LEANS.match(clause))) or not _told_in(clause, policies) <= set(allowed)
-                left += [] if gone else [clause]
-            kept += [_whole(left, clauses)] if left else []
-        if line.strip() and not any(kept):
-            continue
-        if mark.strip().rstrip(".").isdecimal():
-            number += 1
-            mark = re.sub(r"\d+", str(number), mark)
-        lines.append(mark + " ".join(kept))
-    return "\n".join(lines).strip()
-
-
-def _whole(left: Sequence[str], clauses: Sequence[str]) -> str:
-    """Return what is left of the clauses of a sentence as a sentence."""
-    text = " ".join(left)
-    if left[0] is not clauses[0]:
-        text = text[0].upper() + text[1:]
-    return text if left[-1] is clauses[-1] else f"{text.rstrip(';')}."
-
-
-def _told_in(sentence: str, policies: Collection[str]) -> set[str]:
-    """Return the actions and policies that a sentence names."""
-    words = {word.lower() for word in (*_CODE.findall(sentence), *_VERB.findall(sentence))}
-    return {word for word in words if word in ACTIONS or word in policies}
 
 
 def _named_in(example: PolicyExample) -> set[str]:

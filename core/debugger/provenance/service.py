@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+from core.agent.policies.conditions import without_conditions
 from core.debugger.commands import command
 from core.debugger.provenance.text_match import TextMatch, find
 from core.debugger.provenance.views import Lead, Offer, Source, SourcePlace, WhyQuestion, WhyView
@@ -302,7 +303,8 @@ def _space_and_policies(detail: StepDetail, here: Lead) -> Iterator[Source]:
     files = {frame.file: frame.policy for frame in stack.frames if frame.file} if stack is not None else {}
     for file, policy in files.items():
         if text := _text_of(file):
-            yield Source(kind="policy", title=f"The file of {policy}, as it is now", text=text, lead=here)
+            shown = without_conditions(text)
+            yield Source(kind="policy", title=f"The file of {policy}, as it is now", text=shown, lead=here)
 
 
 def _text_of(file: str) -> str:

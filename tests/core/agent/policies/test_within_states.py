@@ -6,6 +6,8 @@ import pytest
 
 from core.agent.general_space import permissible_of
 from core.agent.policies.catalogue import Policies
+from core.agent.policies.conditions import condition_problem, instruction_where
+from core.agent.policies.file import read_policy
 from core.agent.policies.prompt import frame_prompt, permissible_in
 from core.agent.policies.stack import SeenPage, Stack
 from core.agent.prompts import Prompts
@@ -13,6 +15,7 @@ from core.agent.spaces.choice import CHOOSE
 from core.agent.spaces.file import Spaces
 from core.schema.action import ACTIONS
 from core.schema.action_space import Parameter, Permissible, PermissibleAction
+from core.schema.errors import DataError
 from core.schema.observation import CleanObservation
 from tests.core.observations import element, observation
 
@@ -122,13 +125,15 @@ def test_what_a_state_leaves_of_an_instruction_is_numbered_anew_and_still_says_w
     assert "`search_shop`" in frame.instruction
     assert "Press Buy now" not in frame.instruction
     assert "Buying ends the task." in frame.instruction
+    assert "{%" not in frame.instruction
 
 
 def test_without_a_state_the_instruction_and_the_examples_are_those_of_the_file():
     policy = POLICIES.top_of("shop", URL["shop"])
     general = permissible_of(PAGE)
     frame, _, _ = rendered(policy, "shop", general, called=False, limited=False)
-    assert frame.instruction == policy.instruction
+    assert frame.instruction == instruction_where(policy.instruction, None)
+    assert "Press Buy now only when" in frame.instruction
     assert len(frame.examples) == len(policy.examples)
 
 
@@ -138,34 +143,43 @@ def test_at_the_budget_a_policy_is_told_of_nothing_but_the_choice():
     callables = POLICIES.callable_from(policy, "shop", URL["shop"])
     choice = Permissible(actions=(own(CHOOSE, "candidate"),))
     frame = frame_prompt(stack, policy, callables, choice, reply_format="lines", limited=True)
-    assert (frame.examples, frame.callable) == ((), ())
-    assert "`" not in frame.instruction
+    assert (frame.examples, frame.callable, frame.instruction) == ((), (), "")
 
 
 @pytest.mark.parametrize(
-    ("instruction", "left"),
+    ("instruction", "permitted", "left"),
     [
-        ("Set the filter, e.g. `click [3]` on it. Buy it.", "Buy it."),
+        ('Look.{% if permitted("click") %} Click it.{% endif %} Buy it.', (), "Look. Buy it."),
+        ('Look.{% if permitted("click") %} Click it.{% endif %} Buy it.', None, "Look. Click it. Buy it."),
         (
-            "Look at all, i.e. the colours too. E.g. `click [3]`. Buy it.",
-            "Look at all, i.e. the colours too. Buy it.",
+            '1. Look.\n{% if permitted("click", "note") %}\n2. Click it.\n{% endif %}\n3. Buy it.',
+            ("click",),
+            "1. Look.\n2. Buy it.",
         ),
-        ("Click one of the links. If none fits, take the first. Buy it.", "Buy it."),
-        ("1. Click the best one.\n2. Otherwise take the first.\n3. Buy it.", "1. Buy it."),
-        ("Type the name; then see the list; buy it.", "Buy it."),
+        ('{% if not permitted("note") %}Remember it.{% else %}Note it.{% endif %}', ("note",), "Note it."),
         (
-            "See the price; or press Enter to go on. If it is too dear, leave.\n\nThis is all.",
-            "See the price.\n\nThis is all.",
-        ),
-        ("Send it by `type [2] [Hello. You there?]`. Buy it.", "Buy it."),
-        ("Parts:\n  a. Click it.\n  b. See the price.", "Parts:\n  b. See the price."),
-        (
-            "See the price. If it is too dear, leave; else buy it.",
-            "See the price. If it is too dear, leave; else buy it.",
+            "Write {{name}} and {# this #}, e.g. `click [3]`.",
+            (),
+            "Write {{name}} and {# this #}, e.g. `click [3]`.",
         ),
     ],
 )
-def test_no_fragments_are_left_of_an_instruction(instruction, left):
-    policy = POLICIES.top_of("shop", URL["shop"]).replace(instruction=instruction)
-    frame, _, _ = rendered(policy, "shop", Permissible(actions=(own("buy_now"),)), called=False)
-    assert frame.instruction == left
+def test_an_instruction_says_what_its_conditions_permit(instruction, permitted, left):
+    assert condition_problem(instruction) is None
+    assert instruction_where(instruction, permitted) == left
+
+
+@pytest.mark.parametrize(
+    ("instruction", "line", "said"),
+    [
+        ('Look.\n{% if permitted("click") %}Click.', 2, "cannot be read"),
+        ("{% for a in b %}{% endfor %}", 1, "a condition has the form"),
+        ("A\nB {% if other('click') %}{% endif %}", 2, "a condition has the form"),
+        ("{% if permitted.__class__ %}{% endif %}", 1, "a condition has the form"),
+    ],
+)
+def test_a_condition_that_cannot_be_used_is_refused_with_its_line(tmp_path, instruction, line, said):
+    path = tmp_path / "policy.md"
+    path.write_text(f"+++\ndescription = 'Buys.'\n+++\n\n# Instruction\n\n{instruction}\n")
+    with pytest.raises(DataError, match=f"line {line + 6}: .*{said}"):
+        read_policy(path)

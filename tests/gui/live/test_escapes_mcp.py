@@ -5,6 +5,7 @@ import json
 import os
 import re
 from asyncio.subprocess import PIPE, Process
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -59,7 +60,9 @@ class Server:
 
 
 @in_browser
-async def test_what_its_tools_do_is_held_and_its_snapshots_are_not(browser: Browsing, site: Site) -> None:
+async def test_what_its_tools_do_is_held_and_its_snapshots_are_not(
+    browser: Browsing, site: Site, tmp_path: Path
+) -> None:
     held: list[str] = []
 
     async def refuse(message: ActMessage) -> None:
@@ -71,7 +74,10 @@ async def test_what_its_tools_do_is_held_and_its_snapshots_are_not(browser: Brow
     escaped: list[str] = []
     async with served(browser, refuse) as address:
         command = (*COMMAND, "--cdp-endpoint", address)
-        process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, limit=1 << 24)
+        # It writes its snapshots where it is started.
+        process = await asyncio.create_subprocess_exec(
+            *command, cwd=tmp_path, stdin=PIPE, stdout=PIPE, limit=1 << 24
+        )
         server = Server(process)
         await server.begin()
         await server.tool("browser_navigate", url=url)

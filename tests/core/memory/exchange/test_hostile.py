@@ -140,7 +140,7 @@ ODD = st.one_of(
 )
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(range(len(WHOLE))), st.data())
 def test_a_wrong_value_anywhere_is_reported_or_does_no_harm(tmp_path_factory, which, data):
     name, value = WHOLE[which]

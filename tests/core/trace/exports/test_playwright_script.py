@@ -76,7 +76,7 @@ def test_an_element_whose_frame_is_known_by_its_place_is_looked_for_there(store)
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("task", ["click-test-2", "login-user", "book-flight", "email-inbox", "choose-list"])
+@pytest.mark.parametrize("task", ["book-flight", "choose-list"])
 def test_the_script_of_a_solved_miniwob_run_solves_the_page_again(stage, tmp_path, task):
     done = run_by_rules(stage, f"miniwob/{task}", seed=3)
     assert done.success
@@ -89,7 +89,7 @@ def test_the_script_of_a_solved_miniwob_run_solves_the_page_again(stage, tmp_pat
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize(("preset", "goal"), [("plain", "goal-001"), ("laser", "goal-001")])
+@pytest.mark.parametrize(("preset", "goal"), [("laser", "goal-001")])
 def test_the_script_of_a_shop_run_buys_for_the_same_reward(stage, tmp_path, preset, goal):
     done = run_by_rules(stage, f"shop/{goal}", preset=preset)
     script = export_playwright(stage.services.store, done.run)

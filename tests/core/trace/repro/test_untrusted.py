@@ -345,7 +345,7 @@ def test_a_file_has_only_so_many_rows(other, given_file, monkeypatch):
         import_repro(other, given_file)
 
 
-@settings(max_examples=150, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_any_change_of_bytes_is_read_or_refused_in_a_sentence(store, other, tmp_path, data):
     path = tmp_path / "fuzzed.backstep"

@@ -1,8 +1,10 @@
 """Runs the suite of core/browser in the embedded browser: Qt in this thread, the tests in a worker's loop."""
 
+import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +22,27 @@ from tests.gui.live.person import person
 __all__ = ["llm_server"]
 
 _SECONDS = 240
+_SHARE = 3
+"""Of so many tests that already ran in an installed Chromium one is repeated, and each that is about frames."""
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Repeat a part of the tests of core/browser here; all of them where BACKSTEP_REPEATS is ``all``."""
+    if os.environ.get("BACKSTEP_REPEATS") == "all":
+        return
+    repeated: dict[Path, int] = {}
+    left_out = []
+    for item in items:
+        here = item.path.parent == Path(__file__).parent and isinstance(item, pytest.Function)
+        if not here or not item.function.__module__.startswith("tests.core.browser."):
+            continue
+        number = repeated[item.path] = repeated.get(item.path, -1) + 1
+        if number % _SHARE and "frame" not in item.nodeid:
+            left_out.append(item)
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        gone = set(map(id, left_out))
+        items[:] = [item for item in items if id(item) not in gone]
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -9,7 +9,7 @@ import csv
 import io
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from core.debugger.background_read import LatestRead, ask_file
 from core.debugger.commands import command
@@ -32,6 +32,15 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """What a text begins with that a spreadsheet takes for a formula."""
 _PROGRESS_STEPS = 100
 """Into how many parts the progress of a job is divided."""
+
+
+class Answer(NamedTuple):
+    """What became of a change that somebody asked for."""
+
+    token: int
+    """As it was given with the command."""
+    problem: str
+    """Empty if it went well; else what is wrong, in a sentence."""
 
 
 class Service(Generic[View]):

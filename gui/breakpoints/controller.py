@@ -1,6 +1,5 @@
 """Breakpoints and watches: the panel, its dialog, and additions from other panels."""
 
-from collections import deque
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
@@ -10,26 +9,22 @@ from PySide6.QtCore import Slot
 from core.debugger.breakpoints.kinds.breakpoint import Breakpoint
 from core.debugger.breakpoints.views import BreakChange, Watch
 from gui.panels.breakpoints.editor import BreakpointEditor, Offers
-from gui.shell.feature import FeatureController
+from gui.shell.feature import AskingController
 from gui.shell.main_window import MainWindow
-from gui.shell.undo import Reversible
+from gui.shell.undo import Done, Reversible
 
 if TYPE_CHECKING:
     from core.debugger.breakpoints.service import BreakpointsService
 
-Answer = Callable[[str], None]
 
-
-class BreakpointsController(FeatureController):
-    """Passes on requests; each answer goes to the widget that asked, in order."""
+class BreakpointsController(AskingController):
+    """Passes on requests; each answer goes to the widget that asked."""
 
     def __init__(self, window: MainWindow, service: "BreakpointsService") -> None:
-        super().__init__(window)
+        super().__init__(window, service.answered)
         self._service = service
-        self._asked: deque[Answer] = deque()
         self.editor: BreakpointEditor | None = None
         self.follow(service.changed, window.breakpoints.show_breaks)
-        self.follow(service.answered, self._show_answers, keep="every")
         self.follow(service.made, self._on_made, keep="every")
         self._connect_panels()
         service.announce()
@@ -52,11 +47,7 @@ class BreakpointsController(FeatureController):
 
     def _asking(self, command: Callable[..., object]) -> Callable[..., None]:
         """Return a function that passes on a request of the panel; a refusal is shown over the page."""
-        return lambda *wish: self._ask(command, *wish, answer=self._say)
-
-    def _ask(self, command: Callable[..., object], *wish: object, answer: Answer) -> None:
-        self._asked.append(answer)
-        command(*wish)
+        return lambda *wish: self.ask(command, *wish, answer=self._say)
 
     @Slot()
     def add(self) -> None:
@@ -88,7 +79,7 @@ class BreakpointsController(FeatureController):
         if editor is None:
             return
         command = self._service.replace if breakpoint.number else self._service.add
-        self._ask(command, breakpoint, answer=partial(self._answer_editor, editor))
+        self.ask(command, breakpoint, answer=partial(self._answer_editor, editor))
 
     @Slot(object)
     def _on_wanted_elsewhere(self, breakpoint: Breakpoint) -> None:
@@ -96,12 +87,12 @@ class BreakpointsController(FeatureController):
         dock = self.window.dock("Breakpoints")
         dock.show()
         dock.raise_()
-        self._ask(self._service.add, breakpoint, answer=self._say)
+        self.ask(self._service.add, breakpoint, answer=self._say)
 
     @Slot(object)
     def _on_watch_wanted(self, watch: Watch) -> None:
         command = self._service.replace_watch if watch.number else self._service.add_watch
-        self._ask(command, watch, answer=self.window.breakpoints.field.show_answer)
+        self.ask(command, watch, answer=self.window.breakpoints.field.show_answer)
 
     @Slot(object)
     def _on_made(self, changes: tuple[BreakChange, ...]) -> None:
@@ -112,15 +103,9 @@ class BreakpointsController(FeatureController):
             self.window.history.record(Reversible(_words_of(one), undo, redo))
 
     def _exchange(
-        self, now: Breakpoint | Watch | None, wanted: Breakpoint | Watch | None, done: Answer
+        self, now: Breakpoint | Watch | None, wanted: Breakpoint | Watch | None, done: Done
     ) -> None:
-        self._ask(self._service.exchange, now, wanted, answer=done)
-
-    @Slot(object)
-    def _show_answers(self, answers: tuple[str, ...]) -> None:
-        for answer in answers:
-            if self._asked:
-                self._asked.popleft()(answer)
+        self.ask(self._service.exchange, now, wanted, answer=done)
 
     def _say(self, problem: str) -> None:
         if problem:

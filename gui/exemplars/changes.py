@@ -1,12 +1,11 @@
 """The person's changes to exemplars, on the undo stack of the main window."""
 
-from collections import deque
 from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
 
-from gui.shell.feature import FeatureController
+from gui.shell.feature import AskingController
 from gui.shell.main_window import MainWindow
 from gui.shell.undo import Done, Reversible
 
@@ -14,15 +13,13 @@ if TYPE_CHECKING:
     from core.debugger.exemplars.changes import ExemplarChange, ExemplarChanges
 
 
-class ChangesController(FeatureController):
+class ChangesController(AskingController):
     """Records each change, and lets it be undone and redone."""
 
     def __init__(self, window: MainWindow, service: "ExemplarChanges") -> None:
-        super().__init__(window)
+        super().__init__(window, service.answered)
         self._service = service
-        self._asked: deque[Done] = deque()
         self.follow(service.changed, self._on_made, keep="every")
-        self.follow(service.answered, self._show_answers, keep="every")
 
     @Slot(object)
     def _on_made(self, changes: "tuple[ExemplarChange, ...]") -> None:
@@ -31,10 +28,4 @@ class ChangesController(FeatureController):
             self.window.history.record(Reversible(one.words, undo, redo))
 
     def _exchange(self, change: "ExemplarChange", back: bool, done: Done) -> None:
-        self._asked.append(done)
-        self._service.exchange(change, back=back)
-
-    @Slot(object)
-    def _show_answers(self, answers: tuple[str, ...]) -> None:
-        for answer in answers:
-            self._asked.popleft()(answer)
+        self.ask(self._service.exchange, change, back=back, answer=done)

@@ -16,6 +16,7 @@ from core.debugger.interventions.edits import RunEditing
 from core.debugger.interventions.live_page import LivePage
 from core.debugger.live_page import LivePageView, Picked
 from core.debugger.run_commands import AgentSettings, RunCommands, TaskCommands, TraceCommands
+from core.debugger.service import Answer
 from core.debugger.session_view import RunsView, SessionView
 from core.debugger.steps.views import PersonQuestion, StepView
 from core.debugger.timeline.views import FilmPictures, StepPictures
@@ -100,11 +101,20 @@ class AskedService:
     def __init__(self, *signals: str) -> None:
         self.asked: list[tuple[Any, ...]] = []
         self.changed: CoreSignal[Any] = CoreSignal()
+        self._tokens: list[int] = []
         for name in signals:
             setattr(self, name, CoreSignal())
 
     def __getattr__(self, name: str) -> Callable[..., None]:
-        return lambda *arguments, **named: self.asked.append((name, *arguments, *named.values()))
+        def ask(*arguments: Any, token: int = 0, **named: Any) -> None:
+            self.asked.append((name, *arguments, *named.values()))
+            self._tokens += [token] if token else []
+
+        return ask
+
+    def answer(self, problem: str = "", *, at: int = 0) -> None:
+        """Answer one of the commands that wait, the oldest by default."""
+        self.answered.send(Answer(self._tokens.pop(at), problem))
 
 
 class PicturingService(AskedService):

@@ -9,7 +9,7 @@ from core.debugger.breakpoints.stored_events import last_change, last_hit
 from core.debugger.breakpoints.views import BreakChange, BreakpointView, BreaksView, Watch, WatchValue
 from core.debugger.breakpoints.watches import Watches
 from core.debugger.commands import command
-from core.debugger.service import Service
+from core.debugger.service import Answer, Service
 from core.schema.errors import BackstepError, UsageError
 from core.schema.signal import Signal
 
@@ -18,14 +18,13 @@ if TYPE_CHECKING:
 
 
 class BreakpointsService(Service[BreaksView]):
-    """Changes the breakpoints and watches of the database (`changed`); each change is answered (`answered`)."""
+    """Changes breakpoints and watches (`changed`); each change is answered (`answered`), with its token."""
 
     view = BreaksView()
 
     def __init__(self, session: "Session") -> None:
         super().__init__(session)
-        self.answered: Signal[str] = Signal()
-        """Empty if the change went well; else what is wrong with it, in a sentence."""
+        self.answered: Signal[Answer] = Signal()
         self.made: Signal[BreakChange] = Signal()
         """What was added, replaced, removed or switched; `exchange` tells nothing of it."""
         session.breaking.looked.connect(lambda _: self._send())
@@ -41,57 +40,59 @@ class BreakpointsService(Service[BreaksView]):
     # The list
 
     @command
-    async def add(self, breakpoint: Breakpoint) -> None:
-        self._change(lambda: self._breakpoints.add(breakpoint))
+    async def add(self, breakpoint: Breakpoint, *, token: int = 0) -> None:
+        self._change(token, lambda: self._breakpoints.add(breakpoint))
 
     @command
-    async def replace(self, breakpoint: Breakpoint) -> None:
+    async def replace(self, breakpoint: Breakpoint, *, token: int = 0) -> None:
         """Put it in place of the one of its number."""
-        self._change(lambda: self._breakpoints.replace(breakpoint))
+        self._change(token, lambda: self._breakpoints.replace(breakpoint))
 
     @command
-    async def remove(self, number: int) -> None:
-        self._change(lambda: self._breakpoints.remove(number))
+    async def remove(self, number: int, *, token: int = 0) -> None:
+        self._change(token, lambda: self._breakpoints.remove(number))
 
     @command
-    async def enable(self, number: int, on: bool) -> None:
-        self._change(lambda: self._breakpoints.enable(number, on))
+    async def enable(self, number: int, on: bool, *, token: int = 0) -> None:
+        self._change(token, lambda: self._breakpoints.enable(number, on))
 
     @command
-    async def add_watch(self, watch: Watch) -> None:
-        await self._change_watch(lambda: self._watches.add(watch))
+    async def add_watch(self, watch: Watch, *, token: int = 0) -> None:
+        await self._change_watch(token, lambda: self._watches.add(watch))
 
     @command
-    async def replace_watch(self, watch: Watch) -> None:
+    async def replace_watch(self, watch: Watch, *, token: int = 0) -> None:
         """Put it in place of the one of its number."""
-        await self._change_watch(lambda: self._watches.replace(watch))
+        await self._change_watch(token, lambda: self._watches.replace(watch))
 
     @command
-    async def remove_watch(self, number: int) -> None:
-        self._change(lambda: self._watches.remove(number))
+    async def remove_watch(self, number: int, *, token: int = 0) -> None:
+        self._change(token, lambda: self._watches.remove(number))
 
     @command
-    async def exchange(self, now: Breakpoint | Watch | None, wanted: Breakpoint | Watch | None) -> None:
+    async def exchange(
+        self, now: Breakpoint | Watch | None, wanted: Breakpoint | Watch | None, *, token: int = 0
+    ) -> None:
         """Put `wanted` in place of `now`, to undo or redo a change; refused where it was changed meanwhile."""
         if isinstance(now or wanted, Watch):
-            await self._change_watch(lambda: self._watches.exchange(now, wanted), tell=False)  # type: ignore[arg-type]
+            await self._change_watch(token, lambda: self._watches.exchange(now, wanted), tell=False)  # type: ignore[arg-type]
         else:
-            self._change(lambda: self._breakpoints.exchange(now, wanted), tell=False)  # type: ignore[arg-type]
+            self._change(token, lambda: self._breakpoints.exchange(now, wanted), tell=False)  # type: ignore[arg-type]
 
-    def _change(self, change: Callable[[], object], *, tell: bool = True) -> bool:
+    def _change(self, token: int, change: Callable[[], object], *, tell: bool = True) -> bool:
         """Make a change, answer it and send the list; return whether it went well."""
         try:
             before = self._entries()
             change()
         except BackstepError as error:
-            self.answered.send(str(error))
+            self.answered.send(Answer(token, str(error)))
             return False
         if tell:
             after = self._entries()
             for one in before.keys() | after.keys():
                 if before.get(one) != after.get(one):
                     self.made.send(BreakChange(before.get(one), after.get(one)))
-        self.answered.send("")
+        self.answered.send(Answer(token, ""))
         self._send()
         return True
 
@@ -102,10 +103,15 @@ class BreakpointsService(Service[BreaksView]):
             **{(Watch, one.number): one for one in self._watches.all},
         }
 
-    async def _change_watch(self, change: Callable[[], object], *, tell: bool = True) -> None:
+    async def _change_watch(self, token: int, change: Callable[[], object], *, tell: bool = True) -> None:
         """Make a change and read the watches at once where the run rests, so that a new one shows its value."""
         run = self.session.agent_run
-        if self._change(change, tell=tell) and run is not None and not run.ended and not self.session.busy:
+        if (
+            self._change(token, change, tell=tell)
+            and run is not None
+            and not run.ended
+            and not self.session.busy
+        ):
             await self.session.breaking.look_at_page(run)
             self.session.breaking.look_again(run)
             self._send()

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 
 from core.debugger.commands import command
 from core.debugger.exemplars.known import finish_in_thread
-from core.debugger.service import Service
+from core.debugger.service import Answer, Service
 from core.memory.editing.draft_files import FOLDER, Drafts, KeptDraft
 from core.memory.library.records import CurrentVersion
 from core.memory.memory import Memory
-from core.schema.errors import LibraryError, UsageError
+from core.schema.errors import BackstepError, LibraryError, UsageError
 from core.schema.record import Record
 from core.schema.signal import Signal
 
@@ -53,12 +53,9 @@ class ExemplarChanges(Service[ExemplarChange]):
 
     def __init__(self, session: "Session") -> None:
         super().__init__(session)
-        self.answered: Signal[str] = Signal()
-        """Empty where an exchange went well; else why not, in a sentence."""
+        self.answered: Signal[Answer] = Signal()
+        """What became of each exchange."""
         self.reversed: Signal[Reversal] = Signal()
-
-    def failed(self, problem: str) -> None:
-        self.answered.send(problem)
 
     @property
     def drafts(self) -> Drafts:
@@ -82,8 +79,17 @@ class ExemplarChanges(Service[ExemplarChange]):
         return change
 
     @command
-    async def exchange(self, change: ExemplarChange, *, back: bool) -> None:
+    async def exchange(self, change: ExemplarChange, *, back: bool, token: int = 0) -> None:
         """Undo a change, or redo it; refused where something of it was changed meanwhile."""
+        try:
+            await self._exchange(change, back=back)
+        except BackstepError as error:
+            self.answered.send(Answer(token, str(error)))
+        else:
+            self.reversed.send(Reversal(change=change, back=back))
+            self.answered.send(Answer(token, ""))
+
+    async def _exchange(self, change: ExemplarChange, *, back: bool) -> None:
         now, wanted = (change.after, change.before) if back else (change.before, change.after)
         memory = self.memory
         if now:
@@ -102,8 +108,6 @@ class ExemplarChanges(Service[ExemplarChange]):
                 self.drafts.keep(change.draft)
             else:
                 self.drafts.forget(key)
-        self.reversed.send(Reversal(change=change, back=back))
-        self.answered.send("")
 
 
 def _exchange(memory: Memory, now: tuple[CurrentVersion, ...], wanted: tuple[CurrentVersion, ...]) -> None:

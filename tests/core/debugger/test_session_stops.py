@@ -33,7 +33,7 @@ class Breaks:
         self.service = BreakpointsService(session)
         self.answers = []
         self.views = []
-        self.service.answered.connect(self.answers.append)
+        self.service.answered.connect(lambda answer: self.answers.append(answer.problem))
         self.service.changed.connect(self.views.append)
 
     @property

@@ -53,10 +53,10 @@ def test_a_new_breakpoint_is_made_in_the_dialog_which_closes_when_it_was_taken(
     editor.fields["state"].widget.setText("item")
     editor.send()
     assert service.asked == [("add", StateEntered(state="item"))]
-    service.answered.send("The database is locked; close the other program.")
+    service.answer("The database is locked; close the other program.")
     qtbot.waitUntil(editor._problem.isVisible)
     editor.send()
-    service.answered.send("")
+    service.answer("")
     qtbot.waitUntil(lambda: controller.editor is None)
 
 
@@ -74,20 +74,20 @@ def test_an_answer_for_a_dialog_that_was_closed_reaches_nobody(window, controlle
     controller.editor.reject()
     assert controller.editor is None
     controller.add()
-    service.answered.send("")
-    qtbot.waitUntil(lambda: not controller._asked)
+    service.answer("")
+    qtbot.waitUntil(lambda: not controller.waiting)
     assert controller.editor.isVisible()
     controller.editor.reject()
 
 
-def test_each_answer_reaches_whoever_asked_in_their_order(window, service, qtbot: QtBot):
+def test_each_answer_reaches_whoever_asked_in_any_order(window, service, qtbot: QtBot):
     show(qtbot, window, service)
     window.breakpoints.breakpoint_removed.emit(2)
     window.breakpoints.field.text.setText("run.cots")
     window.breakpoints.field.send()
     assert service.asked == [("remove", 2), ("add_watch", Watch(text="run.cots"))]
-    service.answered.send("There is no breakpoint 2.")
-    service.answered.send("run has no “cots”.")
+    service.answer("run has no “cots”.", at=1)
+    service.answer("There is no breakpoint 2.")
     qtbot.waitUntil(lambda: window.breakpoints.field.problem.isVisible())
     assert "cots" in window.breakpoints.field.problem.text()
     assert window.page.messages.text.text() == "There is no breakpoint 2."
@@ -98,8 +98,8 @@ def test_switching_a_watch_leaves_what_is_being_typed(window, controller, servic
     window.breakpoints.field.text.setText("step.num")
     window.breakpoints.watches.toggled.emit(1, True)
     assert service.asked == [("replace_watch", Watch(number=1, text="run.cost", on_change=True))]
-    service.answered.send("")
-    qtbot.waitUntil(lambda: not controller._asked)
+    service.answer("")
+    qtbot.waitUntil(lambda: not controller.waiting)
     assert window.breakpoints.field.text.text() == "step.num"
 
 

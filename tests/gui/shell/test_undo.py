@@ -48,7 +48,7 @@ class Person:
         self._qtbot.waitUntil(lambda: self.undo_text != words)
 
     def answer(self, problem: str = "") -> None:
-        self.breaks.answered.send(problem)
+        self.breaks.answer(problem)
         history = self.window.history
         self._qtbot.waitUntil(lambda: history._under_way is None)
 
@@ -124,7 +124,7 @@ def test_keys_that_are_pressed_before_the_answer_came_are_not_lost(person: Perso
     person.undo()
     person.undo()
     assert person.breaks.asked == [("exchange", STOP.replace(enabled=False), STOP)]
-    person.breaks.answered.send("")
+    person.breaks.answer()
     person._qtbot.waitUntil(lambda: person.breaks.asked[-1] == ("exchange", STOP, None))
     person.answer()
     assert person.undo_text == "&Undo"

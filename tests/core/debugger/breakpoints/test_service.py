@@ -16,7 +16,7 @@ class Asked:
         self.session = session
         self.answers, self.views, self.made = [], [], []
         self.service = BreakpointsService(session)
-        self.service.answered.connect(self.answers.append)
+        self.service.answered.connect(lambda answer: self.answers.append(answer.problem))
         self.service.changed.connect(self.views.append)
         self.service.made.connect(self.made.append)
 

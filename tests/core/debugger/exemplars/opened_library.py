@@ -52,7 +52,7 @@ class OpenedLibrary:
         for name in ("listed", "paged", "counted", "detailed", "compared", "noticed", "changed", "checked"):
             getattr(self.service, name).connect(lambda view, name=name: self._keep(name, view))
         self.changes.changed.connect(lambda change: self._keep("made", change))
-        self.changes.answered.connect(lambda problem: self._keep("answered", problem))
+        self.changes.answered.connect(lambda answer: self._keep("answered", answer.problem))
         self.imports.changed.connect(lambda view: self._keep("planned", view))
 
     def _queue(self, work: Coroutine[Any, Any, None]) -> None:

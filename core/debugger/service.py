@@ -34,7 +34,7 @@ _PROGRESS_STEPS = 100
 """Into how many parts the progress of a job is divided."""
 
 
-class Answer(NamedTuple):
+class ChangeAnswer(NamedTuple):
     """What became of a change that somebody asked for."""
 
     token: int

@@ -12,7 +12,7 @@ from gui.shell.window_frame import present as present
 from gui.widgets.relay import Relay
 
 if TYPE_CHECKING:
-    from core.debugger.service import Answer
+    from core.debugger.service import ChangeAnswer
 
 
 class FeatureController(QObject):
@@ -35,7 +35,7 @@ class FeatureController(QObject):
 class AskingController(FeatureController):
     """Asks for changes by commands that take a `token`; each answer reaches whoever asked."""
 
-    def __init__(self, window: MainWindow, answered: "Signal[Answer]") -> None:
+    def __init__(self, window: MainWindow, answered: "Signal[ChangeAnswer]") -> None:
         super().__init__(window)
         self._tokens = count(1)
         self.waiting: dict[int, Callable[[str], object]] = {}
@@ -51,7 +51,7 @@ class AskingController(FeatureController):
         command(*wish, **named, token=token)
 
     @Slot(object)
-    def _show_answers(self, answers: "tuple[Answer, ...]") -> None:
+    def _show_answers(self, answers: "tuple[ChangeAnswer, ...]") -> None:
         for answer in answers:
             if (waiting := self.waiting.pop(answer.token, None)) is not None:
                 waiting(answer.problem)

@@ -16,7 +16,7 @@ from core.debugger.interventions.edits import RunEditing
 from core.debugger.interventions.live_page import LivePage
 from core.debugger.live_page import LivePageView, Picked
 from core.debugger.run_commands import AgentSettings, RunCommands, TaskCommands, TraceCommands
-from core.debugger.service import Answer
+from core.debugger.service import ChangeAnswer
 from core.debugger.session_view import RunsView, SessionView
 from core.debugger.steps.views import PersonQuestion, StepView
 from core.debugger.timeline.views import FilmPictures, StepPictures
@@ -114,7 +114,7 @@ class AskedService:
 
     def answer(self, problem: str = "", *, at: int = 0) -> None:
         """Answer one of the commands that wait, the oldest by default."""
-        self.answered.send(Answer(self._tokens.pop(at), problem))
+        self.answered.send(ChangeAnswer(self._tokens.pop(at), problem))
 
 
 class PicturingService(AskedService):

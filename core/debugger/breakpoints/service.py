@@ -9,7 +9,7 @@ from core.debugger.breakpoints.stored_events import last_change, last_hit
 from core.debugger.breakpoints.views import BreakChange, BreakpointView, BreaksView, Watch, WatchValue
 from core.debugger.breakpoints.watches import Watches
 from core.debugger.commands import command
-from core.debugger.service import Answer, Service
+from core.debugger.service import ChangeAnswer, Service
 from core.schema.errors import BackstepError, UsageError
 from core.schema.signal import Signal
 
@@ -24,7 +24,7 @@ class BreakpointsService(Service[BreaksView]):
 
     def __init__(self, session: "Session") -> None:
         super().__init__(session)
-        self.answered: Signal[Answer] = Signal()
+        self.answered: Signal[ChangeAnswer] = Signal()
         self.made: Signal[BreakChange] = Signal()
         """What was added, replaced, removed or switched; `exchange` tells nothing of it."""
         session.breaking.looked.connect(lambda _: self._send())
@@ -85,14 +85,14 @@ class BreakpointsService(Service[BreaksView]):
             before = self._entries()
             change()
         except BackstepError as error:
-            self.answered.send(Answer(token, str(error)))
+            self.answered.send(ChangeAnswer(token, str(error)))
             return False
         if tell:
             after = self._entries()
             for one in before.keys() | after.keys():
                 if before.get(one) != after.get(one):
                     self.made.send(BreakChange(before.get(one), after.get(one)))
-        self.answered.send(Answer(token, ""))
+        self.answered.send(ChangeAnswer(token, ""))
         self._send()
         return True
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from core.debugger.commands import command
 from core.debugger.exemplars.known import finish_in_thread
-from core.debugger.service import Answer, Service
+from core.debugger.service import ChangeAnswer, Service
 from core.memory.editing.draft_files import FOLDER, Drafts, KeptDraft
 from core.memory.library.records import CurrentVersion
 from core.memory.memory import Memory
@@ -53,7 +53,7 @@ class ExemplarChanges(Service[ExemplarChange]):
 
     def __init__(self, session: "Session") -> None:
         super().__init__(session)
-        self.answered: Signal[Answer] = Signal()
+        self.answered: Signal[ChangeAnswer] = Signal()
         """What became of each exchange."""
         self.reversed: Signal[Reversal] = Signal()
 
@@ -84,10 +84,10 @@ class ExemplarChanges(Service[ExemplarChange]):
         try:
             await self._exchange(change, back=back)
         except BackstepError as error:
-            self.answered.send(Answer(token, str(error)))
+            self.answered.send(ChangeAnswer(token, str(error)))
         else:
             self.reversed.send(Reversal(change=change, back=back))
-            self.answered.send(Answer(token, ""))
+            self.answered.send(ChangeAnswer(token, ""))
 
     async def _exchange(self, change: ExemplarChange, *, back: bool) -> None:
         now, wanted = (change.after, change.before) if back else (change.before, change.after)

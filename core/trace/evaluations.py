@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from core.schema.errors import UsageError
 from core.schema.record import Record
-from core.trace import owners, reader, writer
+from core.trace import owners, run_reader, writer
 from core.trace.database import TraceDatabase
 from core.trace.records import AttemptRow, Case, CaseAttempt, EvaluationRow, RunOutcome
 
@@ -137,7 +137,7 @@ def attempts_of(store: "TraceStore", number: int) -> tuple[AttemptRow, ...]:
             (number,),
         )
         numbers = [row["run"] for row in found if row["run"] is not None]
-        rows = reader.rows_of(database, numbers, lambda owner: owners.lives(store.path, owner))
+        rows = run_reader.rows_of(database, numbers, lambda owner: owners.lives(store.path, owner))
         runs = {row.run: row for row in rows}
         try:
             return tuple(

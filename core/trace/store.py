@@ -23,7 +23,7 @@ from core.schema.secrets import Kind, Secrets, told_by
 from core.schema.step import Aligned, BlobHash, CallRecord, PhaseRecord, Recalled, record_of
 from core.schema.task import Verdict
 from core.storage.database import BUSY_SECONDS
-from core.trace import encoding, owners, pruning
+from core.trace import encoding, owners, pruning, run_reader
 from core.trace import reader as reading
 from core.trace import writer as writing
 from core.trace.database import KIND, TraceDatabase
@@ -135,9 +135,9 @@ class TraceStore:
         returned. Nothing is copied where it raises TraceError.
         """
         with self._database.read(), target._write():
-            if attempt is not None and (known := reading.run_of(target._database, attempt)) is not None:
+            if attempt is not None and (known := run_reader.run_of(target._database, attempt)) is not None:
                 return known
-            runs = [part for part, _ in reading.path(self._database, run)]
+            runs = [part for part, _ in run_reader.path(self._database, run)]
             if same_numbers:
                 target.path = target._database.path = self.path
             copier = Copier(self._database, target._database, change, same_numbers=same_numbers)
@@ -230,7 +230,7 @@ class TraceStore:
 
     def _hide_in(self, run: int) -> None:
         with self._write():
-            hide_in(self._database, [part for part, _ in reading.path(self._database, run)], self.secrets)
+            hide_in(self._database, [part for part, _ in run_reader.path(self._database, run)], self.secrets)
         self._database.checkpoint()
         self._under_way.forget(run)
 
@@ -334,7 +334,7 @@ class TraceStore:
         """Store hits, all or none, and count them with their breakpoints."""
         with self._write():
             for hit in hits:
-                reading.require_run(self._database, hit.run)
+                run_reader.require_run(self._database, hit.run)
                 self._database.insert("hits", hit.model_dump())
                 self._database.execute(
                     "UPDATE breakpoints SET hits = hits + 1 WHERE number = ?", (hit.breakpoint,)
@@ -405,7 +405,9 @@ class TraceStore:
         Runs of living processes, this one included, are left alone.
         """
         with self._write():
-            gone = [(run, owner) for run, owner in reading.unended(self._database) if not self._lives(owner)]
+            gone = [
+                (run, owner) for run, owner in run_reader.unended(self._database) if not self._lives(owner)
+            ]
             for run, owner in gone:
                 writing.mark_ended(self._database, run, *owners.end_of(self.path, owner, run))
         owners.clear(self.path)
@@ -437,28 +439,30 @@ class TraceStore:
         interrupted, also before `recover`.
         """
         return self._read(
-            lambda: reading.list_runs(
+            lambda: run_reader.list_runs(
                 self._database, query, limit=limit, task=task, outcome=outcome, living=self._lives
             )
         )
 
     def named_runs(self, words: str, *, limit: int) -> tuple[RunRow, ...]:
         """Return runs, newest first, that a person gave a name in which all of `words` occur."""
-        return self._read(lambda: reading.named_runs(self._database, words, limit=limit, living=self._lives))
+        return self._read(
+            lambda: run_reader.named_runs(self._database, words, limit=limit, living=self._lives)
+        )
 
     def find_runs(self, query: str = "", *, current: int | None = None) -> tuple[int, ...]:
         """Return the numbers of all runs with steps that `runs` would return, newest first.
 
         Those without steps are among them while they continue, and `current` in any case.
         """
-        return self._read(lambda: reading.find_runs(self._database, query, current))
+        return self._read(lambda: run_reader.find_runs(self._database, query, current))
 
     def rows(self, runs: Iterable[int]) -> tuple[RunRow, ...]:
         """Return these runs, newest first; one that is not there is left out."""
-        return self._read(lambda: reading.rows_of(self._database, runs, self._lives))
+        return self._read(lambda: run_reader.rows_of(self._database, runs, self._lives))
 
     def count_runs(self, query: str = "") -> int:
-        return self._read(lambda: reading.count_runs(self._database, query))
+        return self._read(lambda: run_reader.count_runs(self._database, query))
 
     def recalls(self, since: int, *, limit: int) -> tuple[int, list[tuple[int, int, float, Recall]]]:
         """Return what was recalled in the `limit` steps stored after `since`: run, step, when and what.
@@ -469,15 +473,15 @@ class TraceStore:
 
     def ends(self, runs: Iterable[int]) -> list[tuple[int, str, bool | None]]:
         """Return how these runs stand: outcome, and whether a success; one that is not there is left out."""
-        return self._read(lambda: reading.ends(self._database, runs, self._lives))
+        return self._read(lambda: run_reader.ends(self._database, runs, self._lives))
 
     def run(self, run: int) -> RunRow:
         """Raises NotInTraceError that names the nearest runs if there is no such run."""
-        return self._read(lambda: reading.run_row(self._database, run, self._lives))
+        return self._read(lambda: run_reader.run_row(self._database, run, self._lives))
 
     def preset_text(self, run: int) -> str:
         """Return the preset's file as it was when the run began."""
-        return self._read(lambda: reading.kept_for_run(self._database, run, "preset_text")).decode()
+        return self._read(lambda: run_reader.kept_for_run(self._database, run, "preset_text")).decode()
 
     def steps(self, run: int) -> tuple[StepRow, ...]:
         """Return the run's steps in order, the unsealed one included; for a branch, those before it first."""
@@ -489,7 +493,7 @@ class TraceStore:
 
     def branches(self, run: int) -> tuple[tuple[int, int], ...]:
         """Return the branches of a run, the oldest first, each with the step at which it left it."""
-        return self._read(lambda: reading.branches(self._database, run))
+        return self._read(lambda: run_reader.branches(self._database, run))
 
     def owner_of(self, run: int, number: int) -> int:
         """Return the run that a step was done in: the run itself, or one that it branched from."""
@@ -497,7 +501,7 @@ class TraceStore:
 
     def restored(self, run: int) -> Restored | None:
         """Return how well the first page of a branch was brought back; None for what is not a branch."""
-        data = self._read(lambda: reading.kept_for_run(self._database, run, "restored"))
+        data = self._read(lambda: run_reader.kept_for_run(self._database, run, "restored"))
         return self._whole(lambda: Restored.model_validate_json(data)) if data else None
 
     def step(self, run: int, number: int) -> StepDetail:
@@ -537,7 +541,7 @@ class TraceStore:
 
     def path_of(self, run: int) -> tuple[int, ...]:
         """Return the runs that a run branched from, the oldest first, and the run itself."""
-        return self._read(lambda: tuple(part for part, _ in reading.path(self._database, run)))
+        return self._read(lambda: tuple(part for part, _ in run_reader.path(self._database, run)))
 
     def times(self, run: int) -> tuple[StepTimes, ...]:
         """Return when each step was begun and its phases were stored, in order."""
@@ -600,7 +604,7 @@ class TraceStore:
     def changes(self, run: int) -> Changes:
         """Return what was asked of a run and of those that it branched from; the nearest wins."""
         whole = Changes()
-        for data in self._read(lambda: reading.changes(self._database, run)):
+        for data in self._read(lambda: run_reader.changes(self._database, run)):
             whole = self._changes(data).over(whole)
         return whole
 
@@ -651,7 +655,7 @@ class TraceStore:
                 for noted, error in self._noted.items():
                     writing.mark_ended(self._database, noted, "error", error)
                 if run is not None:
-                    reading.require_run(self._database, run)
+                    run_reader.require_run(self._database, run)
                 yield
             self._noted.clear()
         except BaseException:

@@ -18,7 +18,7 @@ from core.schema.step import (
     Reviewed,
     seconds_covered,
 )
-from core.trace import encoding
+from core.trace import encoding, run_reader
 from core.trace import reader as reading
 from core.trace.database import TraceDatabase
 from core.trace.records import CaseAttempt, RunStart
@@ -54,7 +54,7 @@ def insert_attempt(
 
 
 def insert_step(database: TraceDatabase, run: int, number: int, trial: int, agent: bytes = b"") -> None:
-    reading.require_run(database, run)
+    run_reader.require_run(database, run)
     if database.row("SELECT 1 FROM steps WHERE run = ? AND number = ?", (run, number)):
         raise TraceError(f"Run {run} already has a step {number}; number its steps upwards.")
     values: dict[str, Any] = {"run": run, "number": number, "trial": trial, "begun": time.time()}
@@ -132,7 +132,7 @@ def save_call(
     database: TraceDatabase, run: int, call: CallRecord, new_blobs: Iterable[tuple[bytes, str]]
 ) -> list[tuple[BlobHash, bytes]]:
     """Store a call, and return its new blobs by their hashes."""
-    reading.require_run(database, run)
+    run_reader.require_run(database, run)
     named = [(database.blobs.put(data, media_type)[1], data) for data, media_type in new_blobs]
     values = {
         **call.model_dump(exclude={"usage", "retries", "messages", "reply"}),

@@ -16,9 +16,8 @@ import threading
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from core.schema.errors import StoreError
 from core.schema.secrets import Secrets
@@ -133,13 +132,16 @@ def _apply(database: sqlite3.Connection, kind: FileKind, version: int) -> None:
     """Apply the migrations after `version`; sqlite-utils keeps a table of those that were applied, and when."""
     from sqlite_utils.migrations import Migrations
 
-    tables = _tables(database)
     migrations = Migrations(kind.noun)
     for number, script in enumerate(kind.migrations, start=1):
         # Files from before that table are taken up where their version says.
-        apply = partial(run_script, database, script if number > version else "")
-        migrations(name=f"version {number}")(cast(Any, lambda _tables, apply=apply: apply()))
-    migrations.apply(tables)
+        wanted = script if number > version else ""
+
+        def apply(tables: "Database", /, script: str = wanted) -> None:
+            run_script(tables.conn, script)
+
+        migrations(name=f"version {number}")(apply)
+    migrations.apply(_tables(database))
 
 
 def _tables(database: sqlite3.Connection) -> "Database":

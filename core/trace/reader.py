@@ -16,13 +16,11 @@ from core.schema.step import RECORDS, Aligned, CallRecord, Observed, PhaseRecord
 from core.trace import encoding
 from core.trace.database import TraceDatabase
 from core.trace.records import (
-    BreakpointRow,
     Hit,
     Intervention,
     StepDetail,
     StepRow,
     StepTimes,
-    WatchRow,
 )
 from core.trace.run_reader import path, require_run, valid
 
@@ -213,16 +211,6 @@ def events(database: TraceDatabase, run: int) -> tuple[RunEvent, ...]:
         RunEvent(step=row.pop("step"), time=row.pop("time"), event=valid(database, BrowserEvent, row))
         for row in rows
     )
-
-
-def breakpoints(database: TraceDatabase) -> tuple[BreakpointRow, ...]:
-    rows = database.rows("SELECT number, kind, definition, hits FROM breakpoints ORDER BY number")
-    return tuple(valid(database, BreakpointRow, row) for row in rows)
-
-
-def watches(database: TraceDatabase) -> tuple[WatchRow, ...]:
-    rows = database.rows("SELECT number, kind, text, on_change FROM watches ORDER BY number")
-    return tuple(valid(database, WatchRow, row) for row in rows)
 
 
 def hits(database: TraceDatabase, run: int, step: int | None = None) -> tuple[Hit, ...]:

@@ -34,9 +34,7 @@ from core.trace.imports.storage import store_run
 from core.trace.pruning import Pruned, PrunePlan, PruneRequest
 from core.trace.reader import RunEvent
 from core.trace.records import (
-    BreakpointRow,
     CaseAttempt,
-    Hit,
     Intervention,
     RunFilter,
     RunOutcome,
@@ -45,9 +43,9 @@ from core.trace.records import (
     StepDetail,
     StepRow,
     StepTimes,
-    WatchRow,
 )
 from core.trace.repro.rows import Copier, RowChange, hide_in
+from core.trace.stops import Stops
 from core.trace.under_way import JUDGED, RunsUnderWay, StepUnderWay
 
 JSON = "application/json"
@@ -67,6 +65,7 @@ class TraceStore:
         """Names this process in what it is at work on."""
         self.left_out: str | None = None
         """What was left out of a copy without secrets, in a sentence; None for another store."""
+        self.stops = Stops(self)
         self._under_way = RunsUnderWay()
         self._noted: dict[int, str] = {}
 
@@ -282,63 +281,6 @@ class TraceStore:
         with self._write(run):
             values = {**line.model_dump(), "text": self.secrets.text_of_places(line.text)}
             self._database.insert("log", {"run": run, **values})
-
-    def add_breakpoint(self, kind: str, definition: str) -> int:
-        """Store a new breakpoint and return its number."""
-        with self._write():
-            number = writing.next_number(self._database, "breakpoint")
-            values = {"number": number, "kind": kind, "definition": definition}
-            return self._database.insert("breakpoints", values)
-
-    def replace_breakpoint(self, number: int, kind: str, definition: str) -> None:
-        """Store a breakpoint under the number that it has; its hits stay."""
-        with self._write():
-            values = {"kind": kind, "definition": definition}
-            self._database.update("breakpoints", {"number": number}, values)
-
-    def restore_breakpoint(self, number: int, kind: str, definition: str, hits: int) -> None:
-        """Store a breakpoint that was deleted under the number that it had."""
-        with self._write():
-            values = {"number": number, "kind": kind, "definition": definition, "hits": hits}
-            self._database.insert("breakpoints", values)
-
-    def remove_breakpoint(self, number: int) -> None:
-        """Delete a breakpoint; what it has hit stays."""
-        with self._write():
-            self._database.execute("DELETE FROM breakpoints WHERE number = ?", (number,))
-
-    def add_watch(self, kind: str, text: str, *, on_change: bool) -> int:
-        """Store a new watch and return its number."""
-        with self._write():
-            number = writing.next_number(self._database, "watch")
-            values = {"number": number, "kind": kind, "text": text, "on_change": on_change}
-            return self._database.insert("watches", values)
-
-    def replace_watch(self, number: int, kind: str, text: str, *, on_change: bool) -> None:
-        with self._write():
-            values = {"kind": kind, "text": text, "on_change": on_change}
-            self._database.update("watches", {"number": number}, values)
-
-    def restore_watch(self, number: int, kind: str, text: str, *, on_change: bool) -> None:
-        """Store a watch that was deleted under the number that it had."""
-        with self._write():
-            values = {"number": number, "kind": kind, "text": text, "on_change": on_change}
-            self._database.insert("watches", values)
-
-    def remove_watch(self, number: int) -> None:
-        """Delete a watch; where it has changed stays."""
-        with self._write():
-            self._database.execute("DELETE FROM watches WHERE number = ?", (number,))
-
-    def save_hits(self, hits: Iterable[Hit]) -> None:
-        """Store hits, all or none, and count them with their breakpoints."""
-        with self._write():
-            for hit in hits:
-                run_reader.require_run(self._database, hit.run)
-                self._database.insert("hits", hit.model_dump())
-                self._database.execute(
-                    "UPDATE breakpoints SET hits = hits + 1 WHERE number = ?", (hit.breakpoint,)
-                )
 
     def end_run(
         self,
@@ -580,18 +522,6 @@ class TraceStore:
 
     def events(self, run: int) -> tuple[RunEvent, ...]:
         return self._read(lambda: reading.events(self._database, run))
-
-    def breakpoints(self) -> tuple[BreakpointRow, ...]:
-        """Return the breakpoints of this database in the order of their numbers, as they are kept."""
-        return self._read(lambda: reading.breakpoints(self._database))
-
-    def watches(self) -> tuple[WatchRow, ...]:
-        """Return the watches of this database in the order of their numbers, as they are kept."""
-        return self._read(lambda: reading.watches(self._database))
-
-    def hits(self, run: int, step: int | None = None) -> tuple[Hit, ...]:
-        """Return what a run, or one step of it, has hit, in order."""
-        return self._read(lambda: reading.hits(self._database, run, step))
 
     def what_ifs(self, run: int, step: int) -> tuple[tuple[int, str], ...]:
         """Return what was asked again of a step, each as its number and JSON, in order."""

@@ -152,16 +152,6 @@ def save_call(
     return named
 
 
-def next_number(database: TraceDatabase, what: str) -> int:
-    """Return a number that no breakpoint, or watch, has or had when it was hit."""
-    table = "breakpoints" if what == "breakpoint" else "watches"
-    (row,) = database.rows(
-        f"SELECT max((SELECT coalesce(max(number), 0) FROM {table}),"
-        f" (SELECT coalesce(max({what}), 0) FROM hits)) + 1 AS number"
-    )
-    return int(row["number"])
-
-
 def mark_ended(database: TraceDatabase, run: int, outcome: str, error: str) -> None:
     """End a run whose process is gone, at the time of the last thing that was stored for it."""
     database.execute(

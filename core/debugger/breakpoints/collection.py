@@ -100,7 +100,7 @@ class Breakpoints(StoredList[Breakpoint]):
         super().__init__("breakpoint")
         self._store = store
         self._hits: dict[int, int] = {}
-        for row in store.breakpoints():
+        for row in store.stops.breakpoints():
             self._hits[row.number] = row.hits
             try:
                 values = {**json.loads(row.definition), "kind": row.kind, "number": row.number}
@@ -119,7 +119,7 @@ class Breakpoints(StoredList[Breakpoint]):
     def add(self, breakpoint: Breakpoint) -> Breakpoint:
         """Store a new breakpoint and return it with its number; raises UsageError for a wrong expression."""
         _validate(breakpoint)
-        number = self._store.add_breakpoint(breakpoint.kind, _definition(breakpoint))
+        number = self._store.stops.add_breakpoint(breakpoint.kind, _definition(breakpoint))
         self._put(breakpoint.replace(number=number))
         self._hits[number] = 0
         return self._readable[number]
@@ -128,19 +128,21 @@ class Breakpoints(StoredList[Breakpoint]):
         """Put it in place of the one of its number, whose hits stay counted; raises UsageError."""
         _validate(breakpoint)
         self._require(breakpoint.number)
-        self._store.replace_breakpoint(breakpoint.number, breakpoint.kind, _definition(breakpoint))
+        self._store.stops.replace_breakpoint(breakpoint.number, breakpoint.kind, _definition(breakpoint))
         self._put(breakpoint)
 
     def remove(self, number: int) -> None:
         """Delete it; what it has hit stays in the trace. Raises UsageError if there is none."""
         self._require(number)
-        self._store.remove_breakpoint(number)
+        self._store.stops.remove_breakpoint(number)
         self._forget(number)
 
     def restore(self, breakpoint: Breakpoint) -> None:
         """Store one that was deleted, under the number that it had and with its hits counted on."""
         number = breakpoint.number
-        self._store.restore_breakpoint(number, breakpoint.kind, _definition(breakpoint), self._hits[number])
+        self._store.stops.restore_breakpoint(
+            number, breakpoint.kind, _definition(breakpoint), self._hits[number]
+        )
         self._put(breakpoint)
 
     def enable(self, number: int, on: bool) -> None:
@@ -177,7 +179,7 @@ class Breakpoints(StoredList[Breakpoint]):
                 )
             )
         if found:
-            self._store.save_hits(found)
+            self._store.stops.save_hits(found)
             for one in found:
                 assert one.breakpoint is not None
                 self._hits[one.breakpoint] += 1

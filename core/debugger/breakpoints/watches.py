@@ -39,7 +39,7 @@ class Watches(StoredList[Watch]):
         self._values: dict[int, WatchValue] = {}
         self._read_at: DebugEvent | None = None
         """The event that the values are of."""
-        for row in store.watches():
+        for row in store.stops.watches():
             try:
                 self._put(Watch.model_validate(row.model_dump()))
             except ValidationError:
@@ -51,7 +51,7 @@ class Watches(StoredList[Watch]):
     def add(self, watch: Watch) -> Watch:
         """Store a new watch and return it with its number; raises UsageError for a wrong expression."""
         _validate(watch)
-        number = self._store.add_watch(watch.kind, watch.text, on_change=watch.on_change)
+        number = self._store.stops.add_watch(watch.kind, watch.text, on_change=watch.on_change)
         self._put(watch.replace(number=number))
         return self._readable[number]
 
@@ -59,20 +59,20 @@ class Watches(StoredList[Watch]):
         """Put it in place of the one of its number, with no value yet; raises UsageError."""
         _validate(watch)
         self._require(watch.number)
-        self._store.replace_watch(watch.number, watch.kind, watch.text, on_change=watch.on_change)
+        self._store.stops.replace_watch(watch.number, watch.kind, watch.text, on_change=watch.on_change)
         self._put(watch)
         self._values.pop(watch.number, None)
 
     def remove(self, number: int) -> None:
         """Delete it; raises UsageError if there is none."""
         self._require(number)
-        self._store.remove_watch(number)
+        self._store.stops.remove_watch(number)
         self._forget(number)
         self._values.pop(number, None)
 
     def restore(self, watch: Watch) -> None:
         """Store one that was deleted, under the number that it had, with no value yet."""
-        self._store.restore_watch(watch.number, watch.kind, watch.text, on_change=watch.on_change)
+        self._store.stops.restore_watch(watch.number, watch.kind, watch.text, on_change=watch.on_change)
         self._put(watch)
 
     def read(
@@ -125,7 +125,7 @@ class Watches(StoredList[Watch]):
             if value.changed and value.watch.on_change
         )
         if hits:
-            self._store.save_hits(hits)
+            self._store.stops.save_hits(hits)
         return values, hits
 
 

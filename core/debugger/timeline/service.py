@@ -217,7 +217,7 @@ def _mark(kind: MarkKind, time: float, step: int, text: str) -> TimeMark:
 
 def _of_events(store: TraceStore, run: int, calls: Iterable[CallRecord]) -> Iterator[TimeMark]:
     """Yield hits of breakpoints, what a person did, and calls that failed."""
-    for hit in store.hits(run):
+    for hit in store.stops.hits(run):
         how = "Stopped" if hit.stopped else "Reported, not stopped"
         yield _mark("breakpoint", hit.time, hit.step, f"{how} at {hit.phase}: {hit.sentence}")
     for one in store.interventions(run):

@@ -190,7 +190,7 @@ def test_a_breakpoint_and_an_edit_of_the_run_are_undone_in_the_order_they_were_m
     desk.trigger("undo_edit")
     desk.wait_until(lambda: len(panel.breakpoints.rows) == 1)
     store = desk.stored()
-    ((number, definition),) = [(one.number, one.definition) for one in store.breakpoints()]
+    ((number, definition),) = [(one.number, one.definition) for one in store.stops.breakpoints()]
     store.close()
     assert number == 1
     assert '"ignore":2' in definition

@@ -82,8 +82,8 @@ def test_hits_are_counted_and_stored_with_their_place(trace, run):
     assert [(one.step, one.phase, one.breakpoint, one.stopped) for one in hits] == [
         (number, "review", click.number, True) for number in (1, 2, 3)
     ]
-    assert trace.hits(run) == tuple(hits)
-    assert trace.hits(run, 2) == (hits[1],)
+    assert trace.stops.hits(run) == tuple(hits)
+    assert trace.stops.hits(run, 2) == (hits[1],)
     assert breakpoints.hits_of(click.number) == Breakpoints(trace).hits_of(click.number) == 3
 
 
@@ -119,7 +119,7 @@ def test_a_condition_that_fails_stops_the_run_and_says_why(trace, run):
 
 
 def test_a_stored_condition_that_is_no_expression_any_more_stops_the_run(trace, run):
-    trace.add_breakpoint("condition", '{"expression": "pge.url"}')
+    trace.stops.add_breakpoint("condition", '{"expression": "pge.url"}')
     (hit,) = Breakpoints(trace).check(next(events_of(trace, run)))
     assert hit.stopped
     assert "did you mean page?" in hit.sentence
@@ -129,8 +129,8 @@ def test_what_is_damaged_is_reported_left_out_and_can_be_removed(trace):
     breakpoints = Breakpoints(trace)
     breakpoints.add(CLICK)
     for definition in ("{", "[1]", "null", '{"above": "much"}', '{"nothing": 1}'):
-        trace.add_breakpoint("figure", definition)
-    trace.add_breakpoint("crossing", "{}")
+        trace.stops.add_breakpoint("figure", definition)
+    trace.stops.add_breakpoint("crossing", "{}")
     read = Breakpoints(trace)
     assert [one.number for one in read.all] == [1]
     assert len(read.problems) == 6
@@ -143,7 +143,7 @@ def test_what_is_damaged_is_reported_left_out_and_can_be_removed(trace):
 
 
 def test_a_row_that_cannot_be_is_damage_of_the_file(trace):
-    trace.add_breakpoint("loop", "{}")
+    trace.stops.add_breakpoint("loop", "{}")
     other = sqlite3.connect(trace.path)
     with other:
         other.execute("UPDATE breakpoints SET definition = x'00ff'")
@@ -158,7 +158,7 @@ def test_the_number_of_a_deleted_breakpoint_is_not_given_again_and_its_hits_stay
     hits = ask_all(breakpoints, trace, run)
     breakpoints.remove(click.number)
     assert breakpoints.add(CLICK).number == 2
-    assert trace.hits(run) == tuple(hits)
+    assert trace.stops.hits(run) == tuple(hits)
 
 
 def test_a_deleted_breakpoint_that_is_restored_has_its_number_and_goes_on_counting(trace, run):
@@ -176,9 +176,9 @@ def test_a_deleted_breakpoint_that_is_restored_has_its_number_and_goes_on_counti
 def test_hits_of_a_breakpoint_that_another_program_deleted_are_stored_all_the_same(trace, run):
     breakpoints = Breakpoints(trace)
     click = breakpoints.add(CLICK)
-    trace.remove_breakpoint(click.number)
+    trace.stops.remove_breakpoint(click.number)
     assert len(ask_all(breakpoints, trace, run)) == 3
-    assert len(trace.hits(run)) == 3
+    assert len(trace.stops.hits(run)) == 3
 
 
 def test_hits_go_with_their_run(trace, run):

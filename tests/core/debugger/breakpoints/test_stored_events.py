@@ -23,7 +23,7 @@ def test_going_back_finds_the_last_place_before_a_step(trace, run):
         2, "review", 'click [1] on button "Save" is about to be carried out at http://127.0.0.1:1/save.html.'
     )
     assert last_hit(trace, [CLICK], run, 1) is None
-    assert trace.hits(run) == ()
+    assert trace.stops.hits(run) == ()
 
 
 def test_going_back_leaves_out_what_stops_nothing(trace, run):

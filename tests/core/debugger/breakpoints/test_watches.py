@@ -62,7 +62,7 @@ def test_a_change_stops_the_run_where_that_is_asked_for(trace, run):
         (3, number, None, True),
     ]
     assert hits[0].sentence == "step.number changed: 1 → 2"
-    assert trace.hits(run) == tuple(hits)
+    assert trace.stops.hits(run) == tuple(hits)
     watches.remove(number)
     assert watches.add(BUTTONS).number == 3
 
@@ -109,8 +109,8 @@ def test_the_last_change_is_found_among_stored_steps(trace, run):
 
 
 def test_what_is_damaged_is_reported_and_can_be_removed(trace):
-    trace.add_watch("smell", "page.url", on_change=False)
-    trace.add_watch("css", "", on_change=False)
+    trace.stops.add_watch("smell", "page.url", on_change=False)
+    trace.stops.add_watch("css", "", on_change=False)
     watches = Watches(trace)
     assert watches.all == ()
     assert watches.problems[0].startswith("Watch 1 (smell) cannot be read from ")

@@ -131,7 +131,7 @@ def test_what_happened_on_the_way_is_marked(store, run, clock):
         step=1, grade="equivalent", strategy="replay", comparison=Comparison(grade="equivalent")
     )
     step_at(store, clock, run, 3, acted=Acted(effect="go back", outcome="done", restored=restored))
-    store.save_hits(
+    store.stops.save_hits(
         [Hit(run=run, step=1, phase="act", breakpoint=1, sentence="Here", stopped=True, time=1003.0)]
     )
     store.save_intervention(

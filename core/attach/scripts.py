@@ -41,6 +41,8 @@ _ACTS = re.compile(
     r"|\.(?:value|checked|selected|selectedIndex)\s*=[^=]"
 )
 """How scripts act on an element or its document without Playwright's injected script."""
+_PICTURE = re.compile(r"\(*function inPagePrepareForScreenshots\(")
+"""How Playwright's function begins that gives the page a style for as long as a picture is taken."""
 _SIDE_EFFECT = "EvalError: Possible side-effect in debug-evaluate"
 _SYNTAX = "SyntaxError"
 
@@ -88,8 +90,9 @@ class Script(NamedTuple):
     @property
     def acts(self) -> bool:
         """Whether a script of the client's own does something in the page other than by the injected script."""
-        brought = _BUNDLE.match(self.words) is not None
-        return self.own and not self.calls and not brought and names_act(self.words)
+        if not self.own or self.calls or _BUNDLE.match(self.words) or _PICTURE.match(self.words):
+            return False
+        return names_act(self.words)
 
     def named(self, *names: str) -> Any:
         """Return the first of the arguments that has one of these names; None if there is none."""

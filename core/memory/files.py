@@ -44,8 +44,12 @@ class ExemplarFiles:
         problems: list[str] = []
         for folder in self._folders:
             here: dict[str, Path] = {}
-            # One file of them is as good as a folder.
-            for path in (folder,) if folder.is_file() else sorted(folder.glob("*.jsonl")):
+            try:
+                paths = _files_in(folder)
+            except OSError as error:
+                problems.append(f"{folder} cannot be read ({error.strerror}); check the folder.")
+                continue
+            for path in paths:
                 lines = self._current(path)
                 problems += lines.problems
                 for exemplar in lines.exemplars:
@@ -70,6 +74,19 @@ class ExemplarFiles:
         if known is None or known[0] != stamp:
             known = self._read[path] = (stamp, _lines_of(path))
         return known[1]
+
+
+def _files_in(folder: Path) -> list[Path]:
+    """Return a folder's files of exemplars, or the file itself if it is one; none if there is nothing.
+
+    Raises OSError for a folder that cannot be read.
+    """
+    if folder.is_file():
+        return [folder]
+    try:
+        return sorted(path for path in folder.iterdir() if path.suffix == ".jsonl")
+    except FileNotFoundError:
+        return []
 
 
 class _Lines(NamedTuple):

@@ -76,6 +76,17 @@ def test_a_malformed_line_leaves_the_others_in_place_and_is_told_with_its_line(t
     assert (files.all(), files.problems()) == (ALL[:3], ())
 
 
+def test_a_folder_that_cannot_be_read_is_told_and_one_that_is_missing_is_empty(tmp_path):
+    write_exemplars(tmp_path / "mine.jsonl", ALL[:1])
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    files = ExemplarFiles([tmp_path / "missing", loop, tmp_path])
+    assert files.all() == ALL[:1]
+    assert files.problems() == (
+        f"{loop} cannot be read (Too many levels of symbolic links); check the folder.",
+    )
+
+
 @pytest.mark.parametrize(
     ("change", "expected"),
     [

@@ -150,6 +150,8 @@ def test_garbage_is_refused_with_a_syntax_error_that_can_be_stored(text):
         ("back", GoBack()),
         ("type [3] [enter=1]", Type(target=RefTarget(ref=3), text="enter=1")),
         ("type [3] [x] [press_enter_after=1]", Type(target=RefTarget(ref=3), text="x", enter=True)),
+        ("type [3] [x] [enter=true]", Type(target=RefTarget(ref=3), text="x", enter=True)),
+        ("type [3] [x] [enter=false]", Type(target=RefTarget(ref=3), text="x")),
         ("type [focus] [ x ]", Type(target=FocusTarget(), text=" x ")),
         ("type [2] [abc] [1]", Type(target=RefTarget(ref=2), text="abc", enter=True)),
         ("type [2] [abc] [0]", Type(target=RefTarget(ref=2), text="abc")),

@@ -7,9 +7,10 @@ import threading
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QColor, QGuiApplication
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QColor, QGuiApplication, QWheelEvent
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 
 from core.browser.chromium import ChromiumHost
 from core.debugger.attach.views import AttachRequest
@@ -23,7 +24,7 @@ from tests.llm_server import LLMServer
 __all__ = ["desk"]
 pytestmark = pytest.mark.browser
 
-GREEN, RED = QColor("#008040"), QColor("#c00000")
+GREEN, RED, BLUE = QColor("#008040"), QColor("#c00000"), QColor("#0000c0")
 PAGE = f"""
 <body style="margin: 0; background: {GREEN.name()}">
 <button style="margin: 100px; width: 200px; height: 80px"
@@ -117,6 +118,36 @@ def test_a_person_clicks_types_and_pastes_once_the_page_is_handed_over(
     typed, clicked = (step for step in steps_of(desk) if step.origin == "person")
     assert (typed.target, clicked.target) == ('textbox "Name"', 'button "One"')
     assert "Ada L\u00f8v" in typed.action
+
+
+WIDE_AND_LONG = f"""
+<body style="margin: 0; width: 4000px; height: 4000px; background: {GREEN.name()}">
+<script>
+onscroll = () => document.body.style.background = scrollX ? '{BLUE.name()}' : '{RED.name()}'
+</script>
+"""
+
+
+def test_the_wheel_scrolls_a_page_that_is_handed_over_down_and_to_the_right(
+    desk: AttachedWindow, llm_server: LLMServer, tmp_path: Path
+) -> None:
+    view = attach(desk, tmp_path, page=WIDE_AND_LONG)
+    desk.trigger("handover")
+    desk.wait_until(lambda: desk.window.view.handed_over and shows(view, GREEN))
+    at, none = view.rect().center(), Qt.KeyboardModifier.NoModifier
+    for turned, colour in ((QPoint(0, -240), RED), (QPoint(-240, 0), BLUE)):
+        wheel = QWheelEvent(
+            QPointF(at),
+            QPointF(view.mapToGlobal(at)),
+            QPoint(),
+            turned,
+            Qt.MouseButton.NoButton,
+            none,
+            Qt.ScrollPhase.NoScrollPhase,
+            False,
+        )
+        QApplication.sendEvent(view, wheel)
+        desk.wait_until(lambda colour=colour: shows(view, colour))
 
 
 def test_what_is_selected_in_the_page_is_copied_to_the_clipboard(

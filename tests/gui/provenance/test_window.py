@@ -97,6 +97,13 @@ def test_hostile_excerpts_are_drawn_as_text(why):
     assert how_words(place) == "2 of 3 words"
 
 
+def test_the_verdict_on_other_words_is_not_left_standing(why):
+    why.begin(18, 5, "Buy now")
+    why.show_view(WHY)
+    why.begin(18, 6, "zebra")
+    assert (why.verdict.text(), why.missing.text(), why.list.rows) == ("", "", ())
+
+
 def test_enter_on_a_place_leads_there(why, qtbot):
     why.begin(18, 5, "Buy now")
     why.show_view(WHY)

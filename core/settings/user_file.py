@@ -200,6 +200,15 @@ def read_text(
     return text if line_ends else text.replace("\r\n", "\n").replace("\r", "\n")
 
 
+def stamp_of(path: Path) -> tuple[int, ...]:
+    """Return what changes whenever a file is written or replaced; raises DataError if there is none."""
+    try:
+        status = path.stat()
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
+
+
 def read_bytes(path: Path, *, most: int = MOST_BYTES) -> bytes:
     """Return what is in a file; raises DataError if it has more than `most` bytes or cannot be read.
 

@@ -13,7 +13,7 @@ from core.agent.policies.file import Policy, parse_policy, read_policy
 from core.environments.webarena_config import with_sites
 from core.schema.errors import DataError, UsageError
 from core.schema.expression import compiled
-from core.settings.user_file import UserFile, near, read_text, split_front_matter
+from core.settings.user_file import UserFile, near, split_front_matter, stamp_of
 from core.storage.resources import RESOURCES
 
 POLICIES = RESOURCES / "policies"
@@ -38,7 +38,8 @@ class Policies:
         self._folders = tuple(folders)
         self._sites = sites
         self._texts = dict(texts or {})
-        self._read: dict[Path, Policy] = {}
+        self._read: dict[Path, tuple[tuple[int, ...], Policy]] = {}
+        """What was read of each file, with its stamp at that time."""
 
     def beside(self, folder: Path | None, texts: Mapping[str, str]) -> "Policies":
         """Return these policies with those of one more folder, which win, and with other texts of some.
@@ -214,10 +215,11 @@ class Policies:
         return found
 
     def _current(self, path: Path, folder: Path) -> Policy:
-        known = self._read.get(path)
-        if known is not None and (known.id in self._texts or known.text == read_text(path)):
+        stamp = stamp_of(path)
+        before, known = self._read.pop(path, ((), None))
+        if known is not None and before == stamp:
+            self._read[path] = before, known
             return known
-        self._read.pop(path, None)
         read = read_policy(path, folder)
         if read.id in self._texts:
             other = parse_policy(self._texts[read.id], path, folder)
@@ -226,16 +228,16 @@ class Policies:
                     f"{path}: the new text changes the policy's id to {other.id}; keep {read.id}."
                 )
             read = other
-        self._read[path] = read
+        self._read[path] = stamp, read
         return read
 
     def _twins(self) -> Iterator[str]:
         """Tell of files of one folder that give themselves the same id; the last of them is used."""
         seen: dict[tuple[Path, str], Path] = {}
         for path, folder in self._files():
-            policy = self._read.get(path)
-            if policy is None:
+            if path not in self._read:
                 continue
+            policy = self._read[path][1]
             other = seen.setdefault((folder, policy.id), path)
             if other != path:
                 place = f"{path}, line {_line(policy, 'name')}"

@@ -93,7 +93,7 @@ class WindowParts(QMainWindow):
         self.frame = WindowFrame(self, self.remembered)
         self.history = UndoHistory(self)
         """The changes of the person; features record theirs here."""
-        self.theme.dress(self)
+        self.theme.prepare()
         self.setWindowTitle("Backstep")
         self.setMinimumSize(520, 320)
         self.view = SessionView()
@@ -103,6 +103,7 @@ class WindowParts(QMainWindow):
         """The controller of each feature that is installed, by the feature's name."""
         self.tasks = TaskOpening(self.remembered, self.theme, self)
         self._build(page_area)
+        self.theme.dress(self)
 
     def _build(self, page_area: Any) -> None:
         theme = self.theme

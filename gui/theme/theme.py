@@ -157,13 +157,20 @@ class Theme(QObject):
         room = window.screen().availableSize()
         window.resize(QSize(self.scaled(width), self.scaled(height)).boundedTo(room).expandedTo(normal))
 
+    def prepare(self) -> None:
+        """Apply the current theme to the application: its style, palette and font."""
+        if not isinstance(QApplication.style(), PlainTextStyle):
+            QApplication.setStyle(PlainTextStyle())
+        QApplication.setPalette(palette(self.tokens))
+        QApplication.setFont(self.text_font())
+
     def dress(self, window: QWidget) -> None:
-        """Apply the current theme to `window` and the application's palette; later changes follow."""
+        """Apply the style sheet to `window`, and later changes too.
+
+        Do so when it is built: Qt styles a widget anew each time it gets another parent.
+        """
         self._window = window
-        application = QApplication.instance()
-        if isinstance(application, QApplication) and not isinstance(application.style(), PlainTextStyle):
-            application.setStyle(PlainTextStyle())
-        self._apply()
+        window.setStyleSheet(style_sheet(self.scheme))
 
     def icon(self, name: str, *, accent: bool = False, tone: str = "text") -> QIcon:
         """Return a codicon in the colour of `tone`, or for an accent button in the colour used on the accent.
@@ -208,8 +215,7 @@ class Theme(QObject):
     def _apply(self) -> None:
         self.tokens = SCHEMES[self.scheme]
         if self._window is not None:
-            QApplication.setPalette(palette(self.tokens))
-            QApplication.setFont(self.text_font())
+            self.prepare()
             self._window.setStyleSheet(style_sheet(self.scheme))
         self.changed.emit()
 

@@ -42,6 +42,7 @@ class Bench:
         settings = QSettings(str(folder / "bench.ini"), QSettings.Format.IniFormat)
         theme = Theme(settings)
         self.parent = PlainWindow(theme, settings)
+        theme.prepare()
         theme.dress(self.parent)
         # As in the program, a window with icons stands already.
         button = QPushButton(theme.icon("search"), "Search", self.parent)

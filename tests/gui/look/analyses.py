@@ -46,6 +46,7 @@ class Bench:
         self.services = ExemplarServices(session)
         self.tabs = QTabWidget()
         self.tabs.setDocumentMode(True)
+        theme.prepare()
         theme.dress(self.tabs)
         self.controller = AnalysesController(self.window, self.services)
         self.retrieval, self.quality = self.controller.retrieval, self.controller.quality

@@ -53,6 +53,7 @@ def test_choosing_changes_the_window_at_once(qtbot: QtBot, settings: QSettings):
     theme, window = Theme(settings), QWidget()
     qtbot.addWidget(window)
     theme.choose("light")
+    theme.prepare()
     theme.dress(window)
     with qtbot.waitSignal(theme.changed):
         theme.choose("dark")
@@ -76,6 +77,7 @@ def test_a_card_of_the_window_does_not_look_like_that_of_an_element_in_the_page(
     theme, window = Theme(settings), QWidget()
     qtbot.addWidget(window)
     theme.choose("light")
+    theme.prepare()
     theme.dress(window)
     card = QFrame(window)
     card.setProperty("card", True)

@@ -9,8 +9,8 @@ from hypothesis import settings
 
 from core.system.garbage import GarbageCollector
 
-# An example may take any time: the machine has other work.
-settings.register_profile("backstep", deadline=None)
+# An example may take any time: the machine has other work. Each run of the suite tries other examples.
+settings.register_profile("backstep", deadline=None, max_examples=40)
 settings.load_profile("backstep")
 
 _GARBAGE = GarbageCollector()

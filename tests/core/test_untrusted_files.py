@@ -126,7 +126,7 @@ def _read(read: Read, path: Path) -> None:
 
 
 @every_reader
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_any_bytes_are_read_or_refused_in_a_sentence(tmp_path_factory, name, read, good, data):
     path = tmp_path_factory.mktemp("any") / name
@@ -171,7 +171,7 @@ STRUCTURED = {key: one for key, one in READERS.items() if one[0].endswith((".tom
 
 
 @pytest.mark.parametrize(("name", "read", "good"), STRUCTURED.values(), ids=STRUCTURED)
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_any_value_anywhere_is_read_or_refused_in_a_sentence(tmp_path_factory, name, read, good, data):
     document = _document(name, good)

@@ -104,7 +104,7 @@ def hostile_page():
 @pytest.mark.parametrize("preset", PRESETS)
 def test_no_page_breaks_the_frame_of_a_prompt(stage, tmp_path, preset):
     page = page_file(tmp_path, hostile_page())
-    report = with_rules(stage, preset, url=page, instruction='Click the "Save" button.')
+    report = with_rules(stage, preset, url=page, instruction='Click the "Save" button.', steps=4)
     store = stage.services.store
     prompts = [message.text for call in store.calls(report.run) for message in store.prompt(call).messages]
     said = "\n".join(prompts)

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.browser
 PRESETS = ("plain", "laser", "laser-one-call", "step", "reflect", "synapse", "combined")
 
 
-def with_rules(stage, preset, task="", url="", instruction=""):
+def with_rules(stage, preset, task="", url="", instruction="", steps=30):
     """Run to the end and return the report."""
     services = stage.services
     found = services.environments.find(task or "web/open", url=url, instruction=instruction)
@@ -22,7 +22,7 @@ def with_rules(stage, preset, task="", url="", instruction=""):
             0,
             preset=preset,
             llm=llms_for(settings_for(stage.settings.database)).routed("rules"),
-            budget=Budget(),
+            budget=Budget(steps),
             on_gate="refuse",
         )
     )

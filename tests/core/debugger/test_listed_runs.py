@@ -30,7 +30,7 @@ def make_runs(store, count: int) -> None:
 
 
 @given(moves=Moves, at_first=st.integers(0, 12))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_run_is_left_out_or_listed_twice_while_runs_are_added_and_deleted(
     monkeypatch, store, moves, at_first
 ):

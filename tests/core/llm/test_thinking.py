@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.llm.replies import as_lines, part_thinking, read_json, read_lines, read_tools, split_thinking
@@ -62,7 +62,6 @@ class TestEveryFamilyOfMarks:
         written = read_lines(LLMReply(text=f"{LINES}\n{opening}\nNow I wait. ACTION: click [2]"))
         assert written.actions == ("click [1]",)
 
-    @settings(max_examples=60)
     @given(pair, words, words, words)
     def test_any_words_between_any_marks_are_thinking_and_the_rest_is_kept(
         self, marks, before, inside, after
@@ -74,7 +73,6 @@ class TestEveryFamilyOfMarks:
             filter(None, (before.strip(), inside.strip()) if opening else (thinking,))
         )
 
-    @settings(max_examples=100)
     @given(
         st.lists(
             pair.map(lambda one: one[0])

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pytest_httpserver import HTTPServer
 
@@ -391,7 +391,6 @@ def is_kept(reply: LLMReply) -> None:
         proposal.model_dump_json().encode()
 
 
-@settings(max_examples=60)
 @given(st.lists(anything | chunks(), max_size=5))
 def test_any_chunks_become_a_reply_or_are_passed_over(values):
     assembly = Assembly()
@@ -410,7 +409,6 @@ def test_any_chunks_become_a_reply_or_are_passed_over(values):
     )
 
 
-@settings(max_examples=100)
 @given(st.text() | anything.map(json.dumps))
 def test_any_text_is_json_of_bearable_depth_or_a_value_error(text):
     with contextlib.suppress(ValueError):
@@ -438,7 +436,6 @@ def talk():
         runner.run(llm.close())
 
 
-@settings(max_examples=60)
 @given(
     body=st.binary(max_size=300),
     kind=st.sampled_from(["application/json", EVENTS, "text/html", "", "x; charset=no-such"]),
@@ -448,7 +445,6 @@ def test_any_bytes_become_a_reply_or_an_llm_error(talk, body, kind, status):
     talk(Reply(body=body, content_type=kind, status=status))
 
 
-@settings(max_examples=60)
 @given(
     values=st.lists(anything | chunks(), max_size=4),
     ends=st.booleans(),
@@ -459,7 +455,6 @@ def test_any_stream_becomes_a_reply_or_an_llm_error(talk, values, ends, between)
     talk(Reply(body=body + (END if ends else ""), content_type=EVENTS))
 
 
-@settings(max_examples=60)
 @given(
     value=anything | chunks(),
     status=st.sampled_from([200, 200, 400, 404, 422, 429, 500]),

@@ -82,7 +82,6 @@ def test_several_files_stand_in_brackets_of_their_own():
 
 @pytest.mark.parametrize("kind", list(ACTIONS))
 def test_every_action_is_read_back_from_its_own_text(kind):
-    @settings(max_examples=40)
     @given(actions(kind))
     def check(action):
         assert parse_action(str(action)) == action

@@ -55,7 +55,7 @@ def test_a_dictionary_never_has_one_itself(store):
 
 
 @given(contents=st.lists(st.binary(max_size=400) | st.text(max_size=400).map(str.encode), max_size=12))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_every_blob_comes_back_as_it_went_in(store, contents):
     names = [store.put_blob(content, "text/plain") for content in contents]
     assert [store.blob(name) for name in names] == contents

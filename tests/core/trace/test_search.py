@@ -54,7 +54,7 @@ def test_a_run_is_found_by_the_words_in_it(store, runs, query, found):
 
 
 @given(query=st.text(alphabet=st.characters(exclude_categories=()), max_size=30))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=80)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_text_is_too_strange_to_search_for(store, query):
     assert store.runs(query) == ()
 

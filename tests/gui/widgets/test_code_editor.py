@@ -38,7 +38,7 @@ def test_line_ends_and_no_break_spaces_stay_as_they_were_read(editor, qtbot):
     assert not editor.edited
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(TEXT, TEXT, st.data())
 def test_a_text_that_is_put_in_place_is_one_edit_that_can_be_undone(editor, old, new, data):
     at = data.draw(st.integers(0, len(new)))

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.agent.policies.stack import Refusal, SeenPage, Stack, StackLimits, place_of_page
@@ -231,7 +231,6 @@ def played(moves, limits):
         yield stack
 
 
-@settings(max_examples=150)
 @given(MOVES, st.integers(1, 5), st.integers(0, 8))
 def test_the_stack_holds_together_whatever_is_called_and_stopped(moves, depth, calls):
     limits = StackLimits(depth=depth, calls=calls)
@@ -252,7 +251,6 @@ def test_the_stack_holds_together_whatever_is_called_and_stopped(moves, depth, c
         assert Stack.model_validate_json(stack.model_dump_json()) == stack
 
 
-@settings(max_examples=100)
 @given(MOVES, st.text(max_size=20), st.text(max_size=20), st.sampled_from(PLACES))
 def test_a_call_and_its_return_leave_the_chain_below_as_it_was(moves, argument, answer, place):
     for stack in played(moves, StackLimits(depth=6, calls=100)):
@@ -270,7 +268,6 @@ def test_a_call_and_its_return_leave_the_chain_below_as_it_was(moves, argument, 
         assert len(back.finished) == len(stack.finished) + 1
 
 
-@settings(max_examples=100)
 @given(MOVES, st.text(max_size=12))
 def test_the_same_call_twice_on_an_unchanged_page_never_passes(moves, argument):
     for stack in played(moves, StackLimits(depth=50, calls=100)):

@@ -4,7 +4,7 @@ import json
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.agent.reflection.judgement_replies import read_aligned, read_judgement, read_subtask, read_yes_no
@@ -116,7 +116,6 @@ def test_the_sentence_of_a_judgement_can_be_stored_whatever_it_is(effect, senten
     assert (judgement.sentence, judgement.aligned, judgement.task_done) == (sentence, None, None)
 
 
-@settings(max_examples=100)
 @given(
     st.text()
     | st.lists(

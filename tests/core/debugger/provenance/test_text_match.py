@@ -3,7 +3,7 @@
 import string
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from core.debugger.provenance.text_match import find
@@ -22,7 +22,6 @@ def only(text, *sources):
     return place
 
 
-@settings(max_examples=50)
 @given(before=WORDS, taken=WORDS, after=WORDS)
 def test_whatever_is_taken_from_a_text_is_found_in_it_exactly(before, taken, after):
     text, wanted = before + taken + after, taken.strip()
@@ -33,7 +32,6 @@ def test_whatever_is_taken_from_a_text_is_found_in_it_exactly(before, taken, aft
     assert {place.found for place in places} == {wanted}
 
 
-@settings(max_examples=50)
 @given(words=st.lists(st.text(alphabet=string.ascii_letters, min_size=3, max_size=9), min_size=1, max_size=6))
 def test_other_case_and_white_space_are_found_and_reported_as_such(words):
     place = only("\n ".join(words).upper(), source("before; " + " ".join(words).lower() + "; after"))
@@ -41,7 +39,6 @@ def test_other_case_and_white_space_are_found_and_reported_as_such(words):
     assert place.found == " ".join(words).lower()
 
 
-@settings(max_examples=50)
 @given(wanted=ANY, texts=st.lists(st.tuples(st.sampled_from(SOURCES), ANY), max_size=6))
 def test_any_texts_give_places_whose_spans_lie_in_their_excerpts(wanted, texts):
     found = find(wanted, [source(text, kind) for kind, text in texts])
@@ -56,7 +53,6 @@ def test_any_texts_give_places_whose_spans_lie_in_their_excerpts(wanted, texts):
         assert "\x00" not in place.excerpt
 
 
-@settings(max_examples=50)
 @given(text=st.text(alphabet="abc \n", max_size=200), wanted=st.text(alphabet="xyz ", max_size=40))
 def test_what_shares_no_letter_stands_nowhere(text, wanted):
     found = find(wanted, [source(text)])

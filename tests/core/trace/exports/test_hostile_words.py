@@ -165,13 +165,12 @@ TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 ANY = TEXT | st.sampled_from([*HOSTILE[:-1], '"', "\\", '"""', "\n", "\r", "http://[", "\u2029"])
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(text=ANY)
 def test_a_literal_is_the_text_and_nothing_else(text):
     assert ast.literal_eval(literal(text)) == text
 
 
-@settings(max_examples=100)
 @given(
     name=ANY, role=st.sampled_from(["button", "generic"]), url=ANY, home=ANY, xpath=ANY.filter(bool), text=ANY
 )

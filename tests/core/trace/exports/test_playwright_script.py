@@ -329,7 +329,7 @@ def test_typing_replaces_or_goes_behind_what_is_there(store):
     assert '"c", append=True)' in script
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(action=of(Action), thought=of(str))
 def test_whatever_was_done_and_thought_the_script_is_python(store, action, thought):
     run = store.begin_run(start(thought))

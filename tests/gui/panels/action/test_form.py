@@ -197,7 +197,7 @@ def test_a_field_at_fault_is_framed(form: ActionForm):
         st.builds(Stop, answer=TEXT),
     )
 )
-@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_line_and_fields_agree_on_any_action(form: ActionForm, action):
     form.show_text(str(action))
     form._on_field()

@@ -1,4 +1,4 @@
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gui.panels.state.diagram_layout import BoxPlace, Layout, lay_out
@@ -51,7 +51,6 @@ def test_no_states_have_no_size():
     assert (layout.width, layout.height) == (0.0, 0.0)
 
 
-@settings(max_examples=60)
 @given(
     st.integers(1, 9).flatmap(
         lambda count: st.tuples(

@@ -1,7 +1,7 @@
 """Where moments lie on the line of time: folded, zoomed and moved."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.debugger.timeline.views import HeldSpan
@@ -71,7 +71,6 @@ def test_a_run_without_length_is_no_fault():
     assert made.time(1000) >= 5.0
 
 
-@settings(max_examples=60)
 @given(
     cuts=st.lists(st.floats(0, 1000), min_size=2, max_size=20, unique=True),
     folded=st.booleans(),

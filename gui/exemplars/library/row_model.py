@@ -9,7 +9,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QRect, QSi
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QStyle, QWidget
 
-from core.debugger.exemplars.library.views import PAGE, ListView, PageView, Query
+from core.debugger.exemplars.library.views import PAGE, ListView, Query
 from core.memory.library.records import LibraryRow, Order
 from gui.theme.theme import Theme
 from gui.widgets.formats import thousands
@@ -103,7 +103,7 @@ class RowModel(QAbstractTableModel):
             self._keep((view.first + start) // PAGE, view.rows[start : start + PAGE])
         self.endResetModel()
 
-    def show_page(self, view: PageView) -> None:
+    def show_page(self, view: ListView) -> None:
         """Insert requested rows; those of another list are dropped."""
         if view.query != self.query:
             return

@@ -44,7 +44,6 @@ class RowTable(QTableView):
     """The id of the row that is now current; empty for none."""
     opened = Signal(str)
     """Enter, or a double click."""
-    archive_wanted = Signal()
     selection_changed = Signal()
     position_changed = Signal(object, str, int)
     """A `ListPosition`, sent when the person pauses."""
@@ -267,8 +266,6 @@ class RowTable(QTableView):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self._on_opened(self.currentIndex())
-        elif event.key() == Qt.Key.Key_Delete:
-            self.archive_wanted.emit()
         else:
             super().keyPressEvent(event)
 

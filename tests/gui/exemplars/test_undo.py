@@ -7,7 +7,7 @@ from pytestqt.qtbot import QtBot
 from core.debugger.exemplars.editor.service import EditorService
 from core.memory.editing.draft_files import Drafts, KeptDraft
 from core.memory.library.store import Library
-from gui.exemplars.changes import ChangesController
+from gui.exemplars.controller import ChangesController
 from gui.exemplars.editor.controller import EditorController
 from gui.exemplars.library.controller import LibraryController
 from gui.shell.main_window import MainWindow

@@ -2,8 +2,8 @@
 
 from PySide6.QtWidgets import QWidget
 
-from core.debugger.exemplars.comparing import ComparedVersions
 from core.debugger.exemplars.editor.views import Conflict, EditorView, OpenedExemplar
+from core.debugger.exemplars.library.views import ComparedVersions
 from core.memory.editing.toml_text import NEW_TEXT, text_of
 from core.memory.library.records import differences
 from gui.exemplars.editor.dialogs import ReplaceDialog, ask_conflict
@@ -38,8 +38,8 @@ def editor_faults(studio: Studio) -> QWidget:
         "The draft cannot be saved in /home/me/data/drafts (No space left on device). Save the exemplar."
     )
     shown = _editor(studio, samples.view(samples.BROKEN_TEXT, opened=opened, problem=problem))
-    shown._go_to_problem(1)
-    shown._go_to_problem(1)
+    shown.go_to_problem(1)
+    shown.go_to_problem(1)
     return shown
 
 

@@ -2,18 +2,29 @@
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 from pydantic import ValidationError
 
+from core.memory.library.records import Origin
 from core.schema.errors import DataError
 from core.schema.exemplar import Exemplar
 from core.settings.user_file import MOST_LINES_BYTES, beyond_bounds, problem, read_text
 from core.storage.resources import RESOURCES
 
 EXEMPLARS = RESOURCES / "exemplars"
+LONGEST_ID = 120
+
+
+class FileMember(NamedTuple):
+    """An exemplar of a file."""
+
+    origin: Origin
+    """Whether the file is the user's, or comes with the program."""
+    exemplar: Exemplar
+    path: Path
 
 
 class ExemplarFiles:
@@ -25,10 +36,10 @@ class ExemplarFiles:
 
     def all(self) -> tuple[Exemplar, ...]:
         """Return the exemplars that are not archived, by family and id; `problems` tells what was left out."""
-        return tuple(one for _, one in self.placed() if not one.archived)
+        return tuple(one.exemplar for one in self.members() if not one.exemplar.archived)
 
-    def placed(self) -> tuple[tuple[Path, Exemplar], ...]:
-        """Return all exemplars, archived ones included, each with its file; `problems` tells what was left out."""
+    def members(self) -> tuple[FileMember, ...]:
+        """Return all exemplars by family and id, archived ones included; `problems` tells what was left out."""
         return self._looked_through()[0]
 
     def problems(self) -> tuple[str, ...]:
@@ -39,8 +50,8 @@ class ExemplarFiles:
         """
         return self._looked_through()[1]
 
-    def _looked_through(self) -> tuple[tuple[tuple[Path, Exemplar], ...], tuple[str, ...]]:
-        found: dict[str, tuple[Path, Exemplar]] = {}
+    def _looked_through(self) -> tuple[tuple[FileMember, ...], tuple[str, ...]]:
+        found: dict[str, FileMember] = {}
         problems: list[str] = []
         for folder in self._folders:
             here: dict[str, Path] = {}
@@ -56,9 +67,10 @@ class ExemplarFiles:
                         )
                         continue
                     here[exemplar.id] = path
-                    found[exemplar.id] = (path, exemplar)
-        placed = tuple(sorted(found.values(), key=lambda one: (one[1].family, one[1].id)))
-        return placed, tuple(problems)
+                    origin: Origin = "bundled" if path.parent == EXEMPLARS else "file"
+                    found[exemplar.id] = FileMember(origin, exemplar, path)
+        members = sorted(found.values(), key=lambda member: (member.exemplar.family, member.exemplar.id))
+        return tuple(members), tuple(problems)
 
     def _current(self, path: Path) -> "_Lines":
         try:
@@ -77,6 +89,15 @@ class _Lines(NamedTuple):
 
     exemplars: tuple[Exemplar, ...]
     problems: tuple[str, ...] = ()
+
+
+def free_id(wanted: str, is_taken: Callable[[str], bool]) -> str:
+    """Return the id that is wanted, with a number behind it where it is taken."""
+    number, id = 2, wanted
+    while is_taken(id):
+        id = f"{wanted[: LONGEST_ID - 8].rstrip('/')}-{number}"
+        number += 1
+    return id
 
 
 def read_exemplars(path: Path) -> tuple[Exemplar, ...]:

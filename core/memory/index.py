@@ -7,7 +7,7 @@ embedded; another embedding has vectors of its own (`core.memory.vectors`).
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,13 +36,6 @@ class Near(Record):
     distance: float
 
 
-class Hidden(NamedTuple):
-    """Exemplars that are left out as if they were not there."""
-
-    ids: frozenset[str] = frozenset()
-    families: frozenset[str] = frozenset()
-
-
 class Placed(NamedTuple):
     """All members of an index, one after the other, as they stand at one moment."""
 
@@ -69,18 +62,18 @@ class ExemplarIndex:
         folder: Path | None = None,
         library: Library | None = None,
         *,
-        hidden: Hidden | None = None,
+        hides: Callable[[str, str], bool] = lambda id, family: False,
         small: int = SMALL,
     ) -> None:
         """Keep vectors in `folder`, or in memory alone if there is none.
 
-        Those of the library that are `hidden` are not members; `small` is as in
-        `core.memory.nearest`.
+        `hides` says by id and family which of the library are no members; `small` is
+        as in `core.memory.nearest`.
         """
         self.embedding = embedding
         self.library = library
         self._folder = folder
-        self._hidden = hidden or Hidden()
+        self._hides = hides
         self._small = small
         self._turn = asyncio.Lock()
         self._vectors: VectorStore | None = None
@@ -99,15 +92,14 @@ class ExemplarIndex:
         """How it searches, in a word."""
         return "all" if self._nearest is None else self._nearest.way
 
-    async def refresh(self, exemplars: Sequence[Exemplar], on_progress: OnProgress | None = None) -> int:
+    async def refresh(self, exemplars: Mapping[int, Exemplar], on_progress: OnProgress | None = None) -> int:
         """Make the index that of `exemplars` and of the library, and return how many texts had to be embedded.
 
-        Where an id is in both, the library's is meant. Raises LLMError if
-        the embedding asks a server that fails, and LibraryError; the index
-        stays as it was then, and vectors that were made are kept, as they are
-        where the caller cancels it.
+        `exemplars` have numbers below zero, and ids that no other member has.
+        Raises LLMError if the embedding asks a server that fails, and
+        LibraryError; the index stays as it was then, and vectors that were
+        made are kept, as they are where the caller cancels it.
         """
-        exemplars = tuple(exemplars)
         async with self._turn:
             try:
                 return await self._refresh(exemplars, on_progress)
@@ -130,7 +122,7 @@ class ExemplarIndex:
         return row
 
     def numbers(self) -> tuple[int, ...]:
-        """Return the numbers of all members: those of files, as they were given, are -1, -2 and so on."""
+        """Return the numbers of all members."""
         return tuple(self._row_of)
 
     def family_of(self, number: int) -> str:
@@ -144,6 +136,10 @@ class ExemplarIndex:
     def id_of(self, number: int) -> str:
         """Return the id of a member."""
         return self._members[self._row_of[number]].id
+
+    def exemplars(self, numbers: Sequence[int]) -> dict[int, Exemplar]:
+        """Return members by number; one that has gone meanwhile is left out. Raises LibraryError."""
+        return self._exemplars_of(numbers, self._given)
 
     def placed(self) -> Placed:
         """Return all members by their ids, for what looks at all of them at once."""
@@ -191,14 +187,14 @@ class ExemplarIndex:
         is the number of one that does not. Raises Damaged if the vectors have to be made again.
         """
         rows = self._nearest_rows(query, count, self._allowed(family, environment, without))
-        exemplars = self._exemplars_of([self._members[row].number for row, _ in rows])
+        exemplars = self.exemplars([self._members[row].number for row, _ in rows])
         near = ((exemplars.get(self._members[row].number), far) for row, far in rows)
         return tuple(Near(exemplar=one, distance=far) for one, far in near if one is not None)
 
     def nearest_numbers(
         self, query: Vectors, count: int, *, without: int = 0
     ) -> tuple[tuple[int, float], ...]:
-        """Return numbers (below zero for those of files, as they were given) and distances of the nearest."""
+        """Return numbers and distances of the nearest."""
         near = self._nearest_rows(query, count, self._allowed(without=without))
         return tuple((self._members[row].number, far) for row, far in near)
 
@@ -209,7 +205,7 @@ class ExemplarIndex:
     # Members
 
     def _begin(self) -> None:
-        self._files: tuple[Exemplar, ...] = ()
+        self._given: Mapping[int, Exemplar] = {}
         self._since = 0
         self._members: list[LibraryChange] = []
         """A row for each member there was; one that is saved again has a new row."""
@@ -230,7 +226,7 @@ class ExemplarIndex:
         self._vectors = vectors
         self._begin()
 
-    async def _refresh(self, exemplars: tuple[Exemplar, ...], on_progress: OnProgress | None) -> int:
+    async def _refresh(self, exemplars: Mapping[int, Exemplar], on_progress: OnProgress | None) -> int:
         if self._vectors is None:
             self._vectors = await asyncio.to_thread(VectorStore, self.embedding.name, self._folder)
         vectors = self._vectors
@@ -239,28 +235,28 @@ class ExemplarIndex:
         last, changes = self._since, list[LibraryChange]()
         if self.library is not None and self.library.last_change() != self._since:
             last, changes = await asyncio.to_thread(self.library.changes, self._since)
-        if exemplars != self._files:
-            files = [
-                LibraryChange(-place, one.id, one.family, one.environment, text_number(one.key), 0)
-                for place, one in enumerate(exemplars, start=1)
+        if exemplars != self._given:
+            given = [
+                LibraryChange(number, one.id, one.family, one.environment, text_number(one.key), 0)
+                for number, one in exemplars.items()
             ]
         elif not changes and self._nearest is not None:
             return 0
         else:
-            files = []
+            given = []
         vectors.refresh()
         if self._nearest is not None and vectors.generation != self._generation:
             raise Damaged  # Another process has thrown them away.
-        made = await self._embed(vectors, [*files, *changes], exemplars, on_progress)
+        made = await self._embed(vectors, [*given, *changes], exemplars, on_progress)
         nearest = self._nearest or Nearest(vectors, small=self._small)
         await asyncio.to_thread(nearest.prepare)
         # From here on nothing can fail: the index changes as a whole.
         self._nearest, self._generation = nearest, vectors.generation
-        if exemplars != self._files:
-            for number in [number for number in self._row_of if number < 0]:
+        if exemplars != self._given:
+            for number in self._given:
                 self._remove(number)
-            self._files = exemplars
-        self._take([*files, *changes], vectors)
+            self._given = dict(exemplars)
+        self._take([*given, *changes], vectors)
         self._since = last
         return made
 
@@ -268,7 +264,7 @@ class ExemplarIndex:
         self,
         vectors: VectorStore,
         members: list[LibraryChange],
-        exemplars: tuple[Exemplar, ...],
+        given: Mapping[int, Exemplar],
         on_progress: OnProgress | None,
     ) -> int:
         """Embed the texts that have no vectors, some at a time, and return how many."""
@@ -281,12 +277,7 @@ class ExemplarIndex:
         missing = tuple(texts.values())
         for start in range(0, len(missing), _BATCH):
             batch = missing[start : start + _BATCH]
-            from_library = self.library.exemplars([n for n in batch if n > 0]) if self.library else {}
-            keys: dict[int, str] = {}
-            for number in batch:
-                exemplar = exemplars[-number - 1] if number < 0 else from_library.get(number)
-                if exemplar is not None:
-                    keys[text_number(exemplar.key)] = exemplar.key
+            keys = {text_number(one.key): one.key for one in self._exemplars_of(batch, given).values()}
 
             def report(done: int, of: int, start: int = start) -> None:
                 if on_progress is not None:
@@ -304,7 +295,11 @@ class ExemplarIndex:
     def _take(self, changes: list[LibraryChange], vectors: VectorStore) -> None:
         for one in changes:
             self._remove(one.number)
-        living = [one for one in changes if not one.archived and not (one.number > 0 and self._hides(one))]
+        living = [
+            change
+            for change in changes
+            if not change.archived and not (change.number > 0 and self._hides(change.id, change.family))
+        ]
         columns = np.array(
             [
                 [self._code(one.family) for one in living],
@@ -319,9 +314,6 @@ class ExemplarIndex:
                 self._row_of[one.number] = row
         self._members += living
         self._columns = np.concatenate([self._columns, columns], axis=1)
-
-    def _hides(self, one: LibraryChange) -> bool:
-        return one.id in self._hidden.ids or one.family in self._hidden.families
 
     def _code(self, name: str) -> int:
         return self._codes.setdefault(name, len(self._codes))
@@ -358,7 +350,7 @@ class ExemplarIndex:
         found.sort(key=lambda one: (one[1], self._members[one[0]].family, self._members[one[0]].id))
         return found[:count]
 
-    def _exemplars_of(self, numbers: list[int]) -> dict[int, Exemplar]:
+    def _exemplars_of(self, numbers: Sequence[int], given: Mapping[int, Exemplar]) -> dict[int, Exemplar]:
         own = [number for number in numbers if number > 0]
-        read = dict(self.library.exemplars(own)) if self.library is not None and own else {}
-        return read | {number: self._files[-number - 1] for number in numbers if number < 0}
+        read = self.library.exemplars(own) if self.library is not None and own else {}
+        return read | {number: given[number] for number in numbers if number in given}

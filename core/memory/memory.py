@@ -1,14 +1,16 @@
 """The memory: exemplars of files and of the library, their index, and its embedding."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+import re
+from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
-from core.memory.files import EXEMPLARS, ExemplarFiles
-from core.memory.library.records import Filter, LibraryRow, Origin
+from core.memory.files import EXEMPLARS, ExemplarFiles, free_id
+from core.memory.library.records import Filter, LibraryRow
 from core.schema.errors import DataError, UsageError
 from core.schema.exemplar import Exemplar, Recall, RecallSettings
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _AS_THEY_ARE: Mapping[str, int] = MappingProxyType({})
+_LONGEST_ID = 110
 
 
 class Memory:
@@ -48,7 +51,6 @@ class Memory:
         self._left_out_families: frozenset[str] = frozenset()
         self._versions: dict[str, int] = {}
         self._library: Library | None = None
-        self._empty: Library | None = None
         self._index: ExemplarIndex | None = None
         self.on_progress: OnProgress | None = None
         """Called with how many of how many texts are embedded, while the index is made."""
@@ -135,7 +137,7 @@ class Memory:
         self, index: "ExemplarIndex", text: str, count: int, wanted: Filter
     ) -> tuple[tuple[LibraryRow, float], ...]:
         vector = await index.vector(text)
-        library = self.listing()
+        library = self.library()
         reach = count
         while True:
             near = index.nearest_numbers(vector, reach)
@@ -153,8 +155,7 @@ class Memory:
         `on_progress` is called in place of the memory's own.
         """
         index = self._ready()
-        index.library = await asyncio.to_thread(self.open_library)
-        await index.refresh([one for _, one in self.file_members()], on_progress or self.on_progress)
+        await self._refresh(index, on_progress)
         return index
 
     async def reindex(self) -> int:
@@ -164,9 +165,23 @@ class Memory:
         from there. Raises as `recall` does.
         """
         index = self._ready()
-        index.library = await asyncio.to_thread(self.open_library)
         index.discard(others=True)
-        return await index.refresh([one for _, one in self.file_members()], self.on_progress)
+        return await self._refresh(index)
+
+    async def _refresh(self, index: "ExemplarIndex", on_progress: "OnProgress | None" = None) -> int:
+        library = index.library = await asyncio.to_thread(self.library)
+        members = library.files_in_use()
+        # What stands at another version has no number of its own: it comes after the files.
+        after = -len(library.beside) - 1
+        members |= {
+            after - place: library.at(id, number) for place, (id, number) in enumerate(self._versions.items())
+        }
+        wanted = {
+            number: exemplar
+            for number, exemplar in members.items()
+            if not self._leaves_out(exemplar.id, exemplar.family)
+        }
+        return await index.refresh(wanted, on_progress or self.on_progress)
 
     def embedding(self) -> "Embedding":
         """Return what makes the vectors."""
@@ -175,88 +190,81 @@ class Memory:
     def _ready(self) -> "ExemplarIndex":
         if self._index is None:
             from core.llm.embedding import HashedWords
-            from core.memory.index import ExemplarIndex, Hidden
+            from core.memory.index import ExemplarIndex
 
             embedding = self._embedding() if self._embedding is not None else HashedWords()
-            hidden = Hidden(self._left_out | self._versions.keys(), self._left_out_families)
-            self._index = ExemplarIndex(embedding, self._index_folder, hidden=hidden)
+            self._index = ExemplarIndex(
+                embedding,
+                self._index_folder,
+                hides=lambda id, family: id in self._versions or self._leaves_out(id, family),
+            )
         return self._index
+
+    def _leaves_out(self, id: str, family: str) -> bool:
+        return id in self._left_out or family in self._left_out_families
 
     # Members
 
     def library(self) -> "Library":
-        """Return the library, made if there is none; raises LibraryError."""
-        from core.memory.library.store import Library
+        """Return the library with the exemplars of files beside it; raises LibraryError.
 
+        Where there is none yet, it is made when something is first written.
+        """
         if self._whole is not None:
             return self._whole.library()
-        if self._library is None:
-            self._library = (
-                Library.in_memory() if self._library_path is None else Library.open(self._library_path)
-            )
-        return self._library
+        library = self._library
+        if library is not None and not library.is_made and self._library_path and self._library_path.exists():
+            library.close()  # Another program has made it meanwhile.
+            library = None
+        if library is None:
+            library = self._library = self._opened()
+        library.set_beside(self.files.members())
+        return library
 
-    def open_library(self) -> "Library | None":
-        """Return the library if there is one; raises LibraryError."""
-        if self._whole is not None:
-            return self._whole.open_library()
-        if self._library is None and (self._library_path is None or not self._library_path.exists()):
-            return None
-        return self.library()
+    @contextmanager
+    def connection(self) -> "Generator[Library, None, None]":
+        """Give the library as `library` does, by a connection of this thread's own; raises LibraryError."""
+        if self._library_path is None:
+            yield self.library()
+            return
+        library = self._opened()
+        try:
+            library.set_beside(self.files.members())
+            yield library
+        finally:
+            library.close()
+
+    def _opened(self) -> "Library":
+        from core.memory.library.store import Library
+
+        return Library.in_memory() if self._library_path is None else Library.at_path(self._library_path)
 
     @property
     def library_path(self) -> Path | None:
         """The database of the library, which need not be there; None if it is kept nowhere."""
         return self._library_path
 
-    def listing(self) -> "Library":
-        """Return the library with the exemplars of files next to it, to be listed, found and counted.
-
-        Where there is none yet an empty one is listed, and nothing is made.
-        """
-        from core.memory.library.store import Library
-
-        if self._whole is not None:
-            return self._whole.listing()
-        library = self.open_library()
-        if library is None:
-            library = self._empty = self._empty or Library.in_memory()
-        library.set_beside(self.file_members())
-        return library
-
     def exemplar(self, id: str) -> Exemplar | None:
         """Return one of the library or of the files, in the archive or not; raises LibraryError."""
-        library = self.open_library()
-        if library is not None and library.has([id]):
-            return library.get(id).exemplar
-        return next((one for one in self.files.all() if one.id == id), None)
+        entry = self.library().find(id)
+        return None if entry is None else entry.exemplar
 
-    def file_members(self) -> tuple[tuple[Origin, Exemplar], ...]:
-        """Return the exemplars of files that are not archived and not in the library, by family and id.
+    def taken(self, ids: Iterable[str]) -> set[str]:
+        """Return those of the ids that the library or a file has."""
+        ids = set(ids)
+        return self.library().has(ids) | {one.exemplar.id for one in self.files.members()} & ids
 
-        Those that stand at another version than the library's come last.
+    def free_id(self, wanted: str) -> str:
+        """Return an id that no exemplar has: the one that is wanted, or with a number behind it."""
+        return free_id(wanted[:_LONGEST_ID], lambda id: bool(self.taken((id,))))
 
-        Raises LibraryError.
-        """
-        kept = [(path, one) for path, one in self.files.placed() if not one.archived]
-        library = self.open_library()
-        hidden = library.has(one.id for _, one in kept) if library is not None else set()
-        found: list[tuple[Origin, Exemplar]] = [
-            ("bundled" if path.parent == EXEMPLARS else "file", one)
-            for path, one in kept
-            if one.id not in hidden
-            and one.id not in self._left_out
-            and one.family not in self._left_out_families
-        ]
-        if library is not None:
-            at = ((id, number) for id, number in self._versions.items() if id not in self._left_out)
-            members = [library.at(id, number) for id, number in at]
-            found += [("file", one) for one in members if one.family not in self._left_out_families]
-        return tuple(found)
+    def copy_id(self, id: str) -> str:
+        """Return a free id for a copy: ``order-copy``, ``order-copy-2``."""
+        stem = re.sub(r"-copy(-[0-9]+)?$", "", id)[: _LONGEST_ID - len("-copy")]
+        return self.free_id(f"{stem}-copy")
 
     def close(self) -> None:
         """Close the library; it is opened again when it is needed."""
-        for library in (self._library, self._empty):
-            if library is not None:
-                library.close()
-        self._library = self._empty = None
+        library, self._library = self._library, None
+        if library is not None:
+            library.close()

@@ -241,12 +241,12 @@ class Checked:
         lost = list(_damage(path))
         memory = agent_resources_of(self._home.config, data=self._home.data).memory
         index = await memory.refreshed()
-        members = memory.listing().page().total
+        members = memory.library().page().total
         memory.close()
         if len(index) != members:
             lost.append(f"The index has {len(index)} exemplars, and the library {members}")
         with closing(Library.open(path)) as library:
-            for _, exemplar in library.all():
+            for exemplar in (entry.exemplar for entry in library.entries()):
                 if index.number_of(exemplar.id) is None:
                     lost.append(f"{exemplar.id} is not in the index")
                 faults = [one for one in await check(exemplar, with_parser=False) if one.level == "fault"]

@@ -15,7 +15,7 @@ import faiss
 import numpy as np
 
 from core.llm.embedding import Vectors
-from core.memory.analysis.records import NearPair, PairsFound
+from core.memory.analysis.records import NearPair, PairsFound, compared_pair
 from core.memory.index import ExemplarIndex
 from core.memory.nearest import SLACK, distances
 from core.memory.vectors import Numbers
@@ -35,6 +35,8 @@ SAME_TEXT = 64
 """Exemplars of one and the same text that are paired with others; the rest are counted."""
 _WIDEST = 512
 _REFINED = 256
+_READ = 100
+"""Pairs whose exemplars are read at once."""
 _CELLS = 16_000_000
 """Distances that may be held in memory at once."""
 
@@ -48,13 +50,13 @@ async def near_pairs(
 ) -> AsyncIterator[PairsFound]:
     """Give what has been found after each part of the work; the last is whole, and what was given before holds.
 
-    `apart` are pairs of ids, in order, that do not count. The index has to be
-    fresh. Raises Damaged.
+    `apart` are pairs of ids, in order, that do not count. A pair of which one
+    has gone meanwhile is left out. The index has to be fresh. Raises Damaged.
     """
     placed = index.placed()
     kept = _Kept(within, most, frozenset(apart))
     if not placed.ids:
-        yield kept.found(0, 0)
+        yield await kept.found(index, 0, 0)
         return
     slots, places = np.unique(placed.slots, return_inverse=True)
     members: list[list[int]] = [[] for _ in slots]
@@ -93,7 +95,7 @@ async def near_pairs(
                         kept.add(pair(at, to, distance))
             await asyncio.sleep(0)
         done += sum(len(group) for group in members[start : start + size])
-        yield kept.found(done, len(placed.ids))
+        yield await kept.found(index, done, len(placed.ids))
 
 
 def _near(compared: faiss.IndexFlatL2, block: Vectors, limit: float) -> tuple[Numbers, Numbers]:
@@ -121,6 +123,8 @@ class _Kept:
         self._most = most
         self._apart = apart
         self._pairs: list[NearPair] = []
+        self._read: dict[tuple[str, str], NearPair | None] = {}
+        """Pairs with what their exemplars say; None for one of which one has gone."""
 
     def add(self, pair: NearPair) -> None:
         if pair.ids in self._apart:
@@ -134,7 +138,14 @@ class _Kept:
             self.more = True
             self.limit = self._pairs[-1].distance
 
-    def found(self, done: int, members: int) -> PairsFound:
-        return PairsFound(
-            within=self.within, pairs=tuple(self._pairs), done=done, members=members, more=self.more
-        )
+    async def found(self, index: ExemplarIndex, done: int, members: int) -> PairsFound:
+        new = [pair for pair in self._pairs if pair.ids not in self._read]
+        for start in range(0, len(new), _READ):
+            some = new[start : start + _READ]
+            exemplars = index.exemplars([number for pair in some for number in (pair.number, pair.other)])
+            for pair in some:
+                one, other = exemplars.get(pair.number), exemplars.get(pair.other)
+                self._read[pair.ids] = compared_pair(pair, one, other) if one and other else None
+            await asyncio.sleep(0)
+        pairs = tuple(read for pair in self._pairs if (read := self._read[pair.ids]) is not None)
+        return PairsFound(within=self.within, pairs=pairs, done=done, members=members, more=self.more)

@@ -21,8 +21,6 @@ class NearPair(Record):
     same: Sameness = "neither"
     families: tuple[str, str] = ("", "")
     tasks: tuple[str, str] = ("", "")
-    kept: bool = False
-    """Whether a person said that both are to be kept."""
 
     @property
     def order(self) -> tuple[float, str, str]:
@@ -62,14 +60,10 @@ def _looks(exemplar: Exemplar) -> list[tuple[list[str], tuple[str, ...]]]:
     return [(step.observation.split(), step.actions) for step in exemplar.steps]
 
 
-def compared_pair(pair: NearPair, one: Exemplar, other: Exemplar, *, kept: bool = False) -> NearPair:
+def compared_pair(pair: NearPair, one: Exemplar, other: Exemplar) -> NearPair:
     """Return a pair with what its exemplars say."""
-    return pair.replace(
-        same=sameness(one, other),
-        families=(one.family, other.family),
-        tasks=(one.task, other.task),
-        kept=kept,
-    )
+    families, tasks = (one.family, other.family), (one.task, other.task)
+    return pair.replace(same=sameness(one, other), families=families, tasks=tasks)
 
 
 def grouped(pairs: Iterable[NearPair]) -> tuple[tuple[NearPair, ...], ...]:

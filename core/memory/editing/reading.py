@@ -20,8 +20,6 @@ _NOT_HERE = {
     "archived": "Whether it is in the archive is not part of its text. Archive it in the library; delete the line.",
     "format": "The format is written when it is exported. Delete the line.",
 }
-_LISTS = {"look": "steps", "contrast": "contrasts", "pair": "abstraction"}
-_WHERE = re.compile(r"(look|contrast|pair) (\d+)(?:, ([a-z ]+?))?(?: (\d+))?")
 
 
 class TextProblem(Record):
@@ -62,23 +60,8 @@ def read(text: str, check: Callable[[Draft], Iterable[Problem]]) -> DraftReading
         return DraftReading(
             problems=_in_order(_key_problem(places, *one) for one in file.problems(error, Draft))
         )
-    problems = (
-        _at(places, places.offset(location_of(one.where)), one.text, one.level) for one in check(draft)
-    )
+    problems = (_at(places, places.offset(one.at), one.text, one.level) for one in check(draft))
     return DraftReading(draft=draft, problems=_in_order(problems))
-
-
-def location_of(where: str) -> Location:
-    """Return the keys to a part of an exemplar by its name, such as ``look 2, action 1``."""
-    found = _WHERE.fullmatch(where)
-    if found is None:
-        return (where,) if where else ()
-    table, part, number = (_LISTS[found[1]], int(found[2]) - 1), found[3], found[4]
-    if part is None:
-        return table
-    if part == "action" and number:
-        return (*table, "actions", int(number) - 1)
-    return (*table, "raw" if part == "whole page" else part)
 
 
 def _in_order(problems: Iterable[TextProblem]) -> tuple[TextProblem, ...]:

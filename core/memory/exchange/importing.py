@@ -1,21 +1,17 @@
 """Reads files, says what an import of them would do, and does it: all of it or nothing."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from threading import Event
 
 from core.memory.exchange.plan import ImportChoices, ImportPlan, PlannedEntry
 from core.memory.exchange.reader import read_exemplars_of
-from core.memory.exchange.reading import content_of, free_id
+from core.memory.exchange.reading import content_of
+from core.memory.files import free_id
 from core.memory.library.records import Provenance
-from core.memory.library.store import Library
 from core.memory.memory import Memory
 from core.schema.errors import DataError
 from core.schema.exemplar import Exemplar
-
-_NUMBERS = 200
-"""Numbers behind an id that are looked at for a free one."""
 
 
 class FilesRead:
@@ -26,23 +22,13 @@ class FilesRead:
         self.choices = choices
         self._found = read_exemplars_of([Path(path) for path in choices.paths], choices)
         exemplars = [exemplar for _, exemplar in self._found.exemplars]
-        self._held = {exemplar.id: exemplar for _, exemplar in memory.files.placed()}
+        self._held = {member.exemplar.id: member.exemplar for member in memory.files.members()}
         self._own: set[str] = set()
         """Ids that the library has, in the archive or not."""
-        self._taken = {*self._held, *(exemplar.id for exemplar in exemplars)}
-        path = memory.library_path
-        if path is None or path.exists():
-            with _opened(memory) as library:
-                own = library.kin(exemplars)
-                self._own = {exemplar.id for exemplar in own}
-                doubled = (
-                    exemplar.id
-                    for exemplar in exemplars
-                    if exemplar.id in self._own or exemplar.id in self._held
-                )
-                self._taken |= self._own | library.has(
-                    f"{id}-{number}" for id in doubled for number in range(2, _NUMBERS)
-                )
+        self._memory = memory
+        with memory.connection() as library:
+            own = library.kin(exemplars)
+            self._own = {exemplar.id for exemplar in own}
             self._held |= {exemplar.id: exemplar for exemplar in own}
         contents: dict[str, list[str]] = {}
         for exemplar in self._held.values():
@@ -52,7 +38,7 @@ class FilesRead:
 
     def plan(self, choices: ImportChoices) -> ImportPlan:
         """Return what an import by these choices would do."""
-        taken = set(self._taken)
+        taken = {exemplar.id for _, exemplar in self._found.exemplars}
         entries = tuple(
             self._planned(entry, entry.exemplar, choices, taken) if entry.exemplar else entry
             for entry in self._found.entries
@@ -77,7 +63,7 @@ class FilesRead:
         if id not in self._held:
             return entry
         if choices.taken == "new id":
-            new = free_id(id, taken)
+            new = free_id(id, lambda other: other in taken or bool(self._memory.taken((other,))))
             taken.add(new)
             why = f"as {new}, because another exemplar has the id {id}"
             return entry.replace(exemplar=exemplar.replace(id=new), why=why)
@@ -113,7 +99,7 @@ def keep(
 
     coming = plan.coming
     new = (exemplar.id for entry, exemplar in coming if entry.fate == "new")
-    with _opened(memory) as library:
+    with memory.connection() as library:
         if taken := sorted(library.has(new)):
             raise DataError(f"The id {taken[0]} was taken in the meantime. Read the files again.")
         try:
@@ -125,15 +111,3 @@ def keep(
 
 class _Cancelled(Exception):
     """The import was cancelled, and nothing was stored."""
-
-
-@contextmanager
-def _opened(memory: Memory) -> Iterator[Library]:
-    """Open the library by a connection of this thread's own."""
-    path = memory.library_path
-    library = memory.library() if path is None else Library.open(path)
-    try:
-        yield library
-    finally:
-        if path is not None:
-            library.close()

@@ -7,7 +7,8 @@ from typing import NamedTuple
 from core.memory.exchange.documents import READ, Document, is_pickle, read_document
 from core.memory.exchange.imports import browsergym, mind2web, own, runs, step, synapse, webshop
 from core.memory.exchange.plan import Fate, ImportPlan, PlannedEntry, ReadOptions
-from core.memory.exchange.reading import Reading, content_of, free_id, place_of
+from core.memory.exchange.reading import Reading, content_of, place_of
+from core.memory.files import free_id
 from core.schema.errors import DataError, UsageError
 from core.settings.file_kinds import PICKLE, kind_of_folder, kind_of_value
 from core.settings.user_file import near
@@ -194,7 +195,7 @@ def _once(entries: Iterable[PlannedEntry]) -> Iterator[PlannedEntry]:
         elif entry.has_own_id and id in ids:
             yield PlannedEntry(position=position, fate="faulty", why=f"the id {id} is also at {ids[id]}")
         else:
-            exemplar = entry.exemplar.replace(id=free_id(id, ids))
+            exemplar = entry.exemplar.replace(id=free_id(id, ids.__contains__))
             ids[exemplar.id] = position
             contents.setdefault(content, position)
             yield entry.replace(exemplar=exemplar)

@@ -9,7 +9,7 @@ other entries, and what is left out has its reason.
 import hashlib
 import json
 import re
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,11 +18,11 @@ from pydantic import ValidationError
 from core.memory.exchange.documents import Document, RawRecord
 from core.memory.exchange.foreign import MisplacedError, is_sound
 from core.memory.exchange.plan import Fate, PlannedEntry, ReadOptions
+from core.memory.files import LONGEST_ID
 from core.schema.exemplar import Exemplar
 from core.settings.user_file import problem
 from core.trace.imports.records import FaultyError, first_reason
 
-LONGEST = 120
 _NOT_CONTENT = {"id", "source", "tags", "note", "archived", "format"}
 
 
@@ -119,16 +119,7 @@ def id_of(*parts: object) -> str:
     """Return an id made of these parts, such as ``synapse/book-flight/0``; what no id may hold becomes ``-``."""
     usable = (re.sub(r"[^a-z0-9._]+", "-", str(part).lower()).strip("-._") for part in parts)
     whole = "/".join(part for part in usable if part) or "exemplar"
-    if len(whole) <= LONGEST:
+    if len(whole) <= LONGEST_ID:
         return whole
     # What is cut off still tells two long names apart.
-    return f"{whole[: LONGEST - 9]}-{hashlib.sha256(whole.encode()).hexdigest()[:8]}"
-
-
-def free_id(wanted: str, taken: Container[str]) -> str:
-    """Return the id, with a number where it is taken."""
-    number, id = 2, wanted
-    while id in taken:
-        id = f"{wanted[: LONGEST - 8].rstrip('/')}-{number}"
-        number += 1
-    return id
+    return f"{whole[: LONGEST_ID - 9]}-{hashlib.sha256(whole.encode()).hexdigest()[:8]}"

@@ -1,7 +1,7 @@
 """Lists of exemplars by pages, and counts by value: conditions as SQL.
 
-The exemplars of files are rows of temporary tables, so one query covers files and library. If an id is in
-both, the library's exemplar is used. Every function works inside the open transaction.
+The exemplars of files are rows of temporary tables (`tables.BESIDE`), so one query covers files and library. If
+an id is in both, the library's exemplar is used. Every function works inside the open transaction.
 """
 
 import json
@@ -31,6 +31,7 @@ _BESIDE = (
     "temp.beside_tags",
     " AND NOT EXISTS (SELECT 1 FROM main.exemplars o WHERE o.id = e.id)",
 )
+_SIDES = (_LIBRARY, _BESIDE)
 _Side = tuple[str, str, str, str]
 
 
@@ -41,12 +42,11 @@ def rows(
     offset: int,
     limit: int,
     *,
-    beside: bool,
     reverse: bool = False,
 ) -> tuple[LibraryRow, ...]:
     parts, parameters = [], []
     # Only numbers first: an index has all that is skipped.
-    for source, where, values in _sorted_parts(wanted, beside=beside):
+    for source, where, values in _sorted_parts(wanted):
         parts.append(f"SELECT e.number, e.id, e.{order} AS value FROM {source} AS e WHERE {where}")
         parameters += values
     direction, by_id = _directions(order, reverse=reverse)
@@ -54,7 +54,7 @@ def rows(
     numbers = [row["number"] for row in database.rows(sql, (*parameters, limit, offset))]
     found = {
         values["number"]: values
-        for source in ("exemplars", "temp.beside")[: 1 + beside]
+        for source, *_ in _SIDES
         for values in database.rows(
             f"SELECT number, {_COLUMNS} FROM {source} WHERE number IN (SELECT value FROM json_each(?))",
             (json.dumps(numbers),),
@@ -64,11 +64,11 @@ def rows(
 
 
 def place(
-    database: DatabaseFile, id: str, wanted: Filter, order: Order, *, beside: bool, reverse: bool = False
+    database: DatabaseFile, id: str, wanted: Filter, order: Order, *, reverse: bool = False
 ) -> int | None:
     """Return how many rows stand before an exemplar in such a list; None if it is not in it."""
     values = None
-    for source, where, parameters in _sorted_parts(wanted, beside=beside):
+    for source, where, parameters in _sorted_parts(wanted):
         sql = f"SELECT {order} AS value FROM {source} AS e WHERE e.id = ? AND {where}"
         values = values or database.row(sql, (plain(id), *parameters))
     if values is None:
@@ -76,7 +76,7 @@ def place(
     direction, by_id = _directions(order, reverse=reverse)
     first, then = (">" if way == "DESC" else "<" for way in (direction, by_id))
     before = 0
-    for source, where, parameters in _sorted_parts(wanted, beside=beside):
+    for source, where, parameters in _sorted_parts(wanted):
         for condition, more in (
             (f"e.{order} {first} ?", (values["value"],)),
             (f"e.{order} = ? AND e.id {then} ?", (values["value"], plain(id))),
@@ -94,16 +94,14 @@ def _directions(order: Order, *, reverse: bool) -> tuple[str, str]:
     return "DESC" if down else "ASC", "DESC" if reverse else "ASC"
 
 
-def _sorted_parts(wanted: Filter, *, beside: bool) -> list[tuple[str, str, list[Any]]]:
+def _sorted_parts(wanted: Filter) -> list[tuple[str, str, list[Any]]]:
     """Return source, condition and values of what a list is made of; each part has an index that sorts it.
 
     An index holds what is in use and what is in the archive one after the other.
     """
     states = (False, True) if wanted.archived is None else (wanted.archived,)
     return [
-        (side[0], *_condition(side, wanted.replace(archived=state)))
-        for side in _sides(beside)
-        for state in states
+        (side[0], *_condition(side, wanted.replace(archived=state))) for side in _SIDES for state in states
     ]
 
 
@@ -117,21 +115,19 @@ def kin(database: DatabaseFile, ids: list[str], texts: list[int]) -> list[int]:
     return [row["number"] for row in found]
 
 
-def total(database: DatabaseFile, wanted: Filter, *, beside: bool) -> int:
+def total(database: DatabaseFile, wanted: Filter) -> int:
     return sum(
         int(database.rows(f"SELECT count(*) AS n FROM {side[0]} AS e WHERE {where}", values)[0]["n"])
-        for side in _sides(beside)
+        for side in _SIDES
         for where, values in [_condition(side, wanted)]
     )
 
 
-def counts(
-    database: DatabaseFile, wanted: Filter, *, beside: bool, only: Collection[str] | None = None
-) -> Counts:
+def counts(database: DatabaseFile, wanted: Filter, *, only: Collection[str] | None = None) -> Counts:
     kinds = [name for name in (*_COUNTED, "tag") if only is None or name in only]
     by: dict[str, dict[str, int]] = {name: {} for name in kinds}
     number = tokens = 0
-    for side in _sides(beside):
+    for side in _SIDES:
         where, values = _condition(side, wanted)
         source = f"{side[0]} AS e WHERE {where}"
         summed = database.rows(f"SELECT count(*) AS n, total(tokens) AS tokens FROM {source}", values)[0]
@@ -157,11 +153,11 @@ def counts(
     )
 
 
-def shows(database: DatabaseFile, wanted: Filter, numbers: list[int], *, beside: bool) -> set[int]:
+def shows(database: DatabaseFile, wanted: Filter, numbers: list[int]) -> set[int]:
     """Return those of these numbers that the filter lets through."""
     found: set[int] = set()
     among = json.dumps(numbers)
-    for side in _sides(beside):
+    for side in _SIDES:
         where, values = _condition(side, wanted)
         sql = f"SELECT number FROM {side[0]} AS e WHERE e.number IN (SELECT value FROM json_each(?)) AND {where}"
         found |= {row["number"] for row in database.rows(sql, (among, *values))}
@@ -173,10 +169,6 @@ def row_of(database: DatabaseFile, number: int) -> LibraryRow | None:
     source = "exemplars" if number > 0 else "temp.beside"
     values = database.row(f"SELECT {_COLUMNS} FROM {source} WHERE number = ?", (number,))
     return None if values is None else _with_retrievals(database, [_row(database, values)])[0]
-
-
-def _sides(beside: bool) -> tuple[_Side, ...]:
-    return (_LIBRARY, _BESIDE) if beside else (_LIBRARY,)
 
 
 def _condition(side: _Side, wanted: Filter) -> tuple[str, list[Any]]:

@@ -59,6 +59,10 @@ class Entry(Record):
     tokens: int = 0
     """About how many its trajectory has in a prompt."""
 
+    @property
+    def read_only(self) -> bool:
+        return self.provenance.origin in READ_ONLY
+
 
 class LibraryRow(Record):
     """One exemplar as lists show it."""

@@ -1,4 +1,4 @@
-"""The library: the only interface to the database of the user's own exemplars.
+"""The library: the only interface to the database of the user's own exemplars, with those of files beside it.
 
 Each method is one transaction, committed when the method returns; when it
 raises LibraryError, nothing of it was stored and everything before it is
@@ -8,13 +8,15 @@ saved one is a new version of itself.
 
 import json
 import time
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from pydantic import ValidationError
 
+from core.memory.files import FileMember
 from core.memory.library import listing
 from core.memory.library import tables as writing
 from core.memory.library.records import (
@@ -25,7 +27,6 @@ from core.memory.library.records import (
     LibraryRow,
     LibraryRows,
     Order,
-    Origin,
     ProofKind,
     Provenance,
     Retrieval,
@@ -53,13 +54,21 @@ class LibraryChange(NamedTuple):
     archived: int
 
 
+def numbered(exemplars: Iterable[Exemplar]) -> dict[int, Exemplar]:
+    """Return exemplars that no library has with their numbers: -1, -2 and so on."""
+    return {-place: exemplar for place, exemplar in enumerate(exemplars, start=1)}
+
+
 class Library:
     """Exemplars with their versions, where they came from and where they were looked up."""
 
-    def __init__(self, database: DatabaseFile) -> None:
-        self.path = database.path
+    def __init__(self, database: DatabaseFile, unmade: Path | None = None) -> None:
+        """With `unmade`, `database` is empty and in memory until something is written: then that file is made."""
         self._database = database
-        self._beside: tuple[tuple[Origin, Exemplar], ...] | None = None
+        self._unmade = unmade
+        self._beside: tuple[FileMember, ...] = ()
+        self._listed: tuple[FileMember, ...] | None = None
+        """Those that are in the tables for lists."""
 
     @classmethod
     def open(cls, path: Path, *, read_only: bool = False, busy_seconds: float = BUSY_SECONDS) -> "Library":
@@ -71,6 +80,11 @@ class Library:
         return cls(DatabaseFile.open(path, KIND, read_only=read_only, busy_seconds=busy_seconds))
 
     @classmethod
+    def at_path(cls, path: Path) -> "Library":
+        """Open the database; where there is none, it is made when something is first written. Raises LibraryError."""
+        return cls.open(path) if path.exists() else cls(DatabaseFile.in_memory(KIND), path)
+
+    @classmethod
     def in_memory(cls) -> "Library":
         """Return an empty one that is gone when it is closed."""
         return cls(DatabaseFile.in_memory(KIND))
@@ -78,6 +92,15 @@ class Library:
     def close(self) -> None:
         """Close the file; calling it again does nothing."""
         self._database.close()
+
+    @property
+    def path(self) -> Path:
+        return self._database.path
+
+    @property
+    def is_made(self) -> bool:
+        """Whether anything was ever written."""
+        return self._unmade is None
 
     # Writing
 
@@ -97,7 +120,7 @@ class Library:
         at that version: somebody else's change is not written over. Raises
         LibraryError.
         """
-        with self._database.write():
+        with self._writing():
             return self._save(exemplar, provenance, why, expected, time.time() if when is None else when)
 
     def save_all(
@@ -106,7 +129,7 @@ class Library:
         """Store many as `save` does, all or none; returns how many."""
         moment = time.time() if when is None else when
         count = 0
-        with self._database.write():
+        with self._writing():
             for exemplar, provenance in exemplars:
                 self._save(exemplar, provenance, "", None, moment)
                 count += 1
@@ -114,12 +137,12 @@ class Library:
 
     def archive(self, id: str, *, archived: bool = True) -> None:
         """Put an exemplar into the archive, if it is not recalled, or restore it; its versions stay."""
-        with self._database.write():
+        with self._writing():
             self._set_archived(self._known(id), archived)
 
     def make_current(self, id: str, version: int) -> None:
         """Go by an older or newer version from now on; none is lost."""
-        with self._database.write():
+        with self._writing():
             self._make_current(self._known(id), version)
 
     def exchange(self, now: Sequence[CurrentVersion], wanted: Sequence[CurrentVersion]) -> None:
@@ -128,7 +151,9 @@ class Library:
         Both name the same exemplars in the same order. Raises LibraryError
         where one is not as `now` has it.
         """
-        with self._database.write():
+        if self._unmade is not None:
+            raise LibraryError(f"The library {self._unmade} no longer exists.")
+        with self._writing():
             for before, after in zip(now, wanted, strict=True):
                 row = self._known(before.id)
                 found = CurrentVersion(id=before.id, version=row["version"], archived=bool(row["archived"]))
@@ -143,7 +168,7 @@ class Library:
 
     def log(self, trace: str, last_step: int, found: Iterable[Retrieval]) -> None:
         """Store where exemplars were retrieved in runs of a trace, all of its steps up to `last_step`."""
-        with self._database.write():
+        with self._writing():
             rows = ({**one.model_dump(exclude=_OF_OUTCOMES), "trace": trace} for one in found)
             self._database.table("retrievals").insert_all(rows, replace=True)
             told = max(last_step, self.last_step_read(trace))
@@ -151,16 +176,42 @@ class Library:
 
     # Reading
 
-    def get(self, id: str) -> Entry:
-        """Raises NotInLibraryError that names the nearest if there is none of that id."""
+    def find(self, id: str) -> Entry | None:
+        """Return an exemplar of the library, else of the files; None if there is none of that id."""
         with self._database.read():
-            row = self._known(id)
-            exemplar = self._version(row, row["version"])
-            return Entry(
-                exemplar=exemplar.replace(archived=bool(row["archived"])),
-                provenance=self._provenance(row),
-                **{name: row[name] for name in ("version", "made", "changed", "tokens")},
-            )
+            row = self._row(id)
+            if row is not None:
+                exemplar = self._version(row, row["version"])
+                return Entry(
+                    exemplar=exemplar.replace(archived=bool(row["archived"])),
+                    provenance=self._provenance(row),
+                    **{name: row[name] for name in ("version", "made", "changed", "tokens")},
+                )
+        for member in self._beside:
+            if member.exemplar.id == id:
+                tokens = writing.tokens_of(member.exemplar)
+                return Entry(
+                    exemplar=member.exemplar, provenance=Provenance(origin=member.origin), tokens=tokens
+                )
+        return None
+
+    def get(self, id: str) -> Entry:
+        """Return what `find` does; raises NotInLibraryError that names the nearest if there is none of that id."""
+        if (entry := self.find(id)) is not None:
+            return entry
+        with self._database.read():
+            raise NotInLibraryError(self._no_exemplar(id))
+
+    def rows(self, wanted: Filter | None = None) -> Iterator[LibraryRow]:
+        """Give all rows that the filter lets through, by id, some at a time."""
+        offset = 0
+        while rows := self.page(wanted, order="id", offset=offset, limit=_BATCH).rows:
+            yield from rows
+            offset += len(rows)
+
+    def entries(self, wanted: Filter | None = None) -> Iterator[Entry]:
+        """Give all exemplars that the filter lets through, by id; one that has gone meanwhile is left out."""
+        return (entry for row in self.rows(wanted) if (entry := self.find(row.id)) is not None)
 
     def versions(self, id: str) -> tuple[Version, ...]:
         """Return what was saved of an exemplar, the oldest first."""
@@ -186,42 +237,27 @@ class Library:
         offset: int = 0,
         limit: int = 50,
     ) -> LibraryRows:
-        """Return rows that the filter lets through, those of files among them once `set_beside` was called."""
+        """Return rows that the filter lets through."""
         wanted = wanted or Filter()
-        with self._database.read():
-            return LibraryRows(
-                rows=listing.rows(
-                    self._database,
-                    wanted,
-                    order,
-                    offset,
-                    limit,
-                    beside=self._beside is not None,
-                    reverse=reverse,
-                ),
-                total=listing.total(self._database, wanted, beside=self._beside is not None),
-                offset=offset,
-            )
+        with self._listing() as database:
+            rows = listing.rows(database, wanted, order, offset, limit, reverse=reverse)
+            return LibraryRows(rows=rows, total=listing.total(database, wanted), offset=offset)
 
     def place(
         self, id: str, wanted: Filter, *, order: Order = "changed", reverse: bool = False
     ) -> int | None:
         """Return how many rows of such a list stand before an exemplar; None if it is not in it."""
-        with self._database.read():
-            return listing.place(
-                self._database, id, wanted, order, beside=self._beside is not None, reverse=reverse
-            )
+        with self._listing() as database:
+            return listing.place(database, id, wanted, order, reverse=reverse)
 
     def total(self, wanted: Filter | None = None) -> int:
-        with self._database.read():
-            return listing.total(self._database, wanted or Filter(), beside=self._beside is not None)
+        with self._listing() as database:
+            return listing.total(database, wanted or Filter())
 
     def counts(self, wanted: Filter | None = None, *, only: Collection[str] | None = None) -> Counts:
         """Return how many exemplars have which family, environment, site, origin, LLM and tag, or `only` these."""
-        with self._database.read():
-            return listing.counts(
-                self._database, wanted or Filter(), beside=self._beside is not None, only=only
-            )
+        with self._listing() as database:
+            return listing.counts(database, wanted or Filter(), only=only)
 
     def kin(self, exemplars: Iterable[Exemplar]) -> tuple[Exemplar, ...]:
         """Return the library's own that have the id of one of these or its embedded text, in the archive or not."""
@@ -235,16 +271,16 @@ class Library:
 
     def shows(self, wanted: Filter, numbers: Sequence[int]) -> set[int]:
         """Return those of these exemplars, by number, that the filter lets through."""
-        with self._database.read():
-            return listing.shows(self._database, wanted, list(numbers), beside=self._beside is not None)
+        with self._listing() as database:
+            return listing.shows(database, wanted, list(numbers))
 
     def row(self, number: int) -> LibraryRow | None:
         """Return one exemplar as lists show it; its number is below zero for one of a file."""
-        with self._database.read():
-            return listing.row_of(self._database, number)
+        with self._listing() as database:
+            return listing.row_of(database, number)
 
     def exemplars(self, numbers: Sequence[int]) -> dict[int, Exemplar]:
-        """Return current exemplars by their numbers; one that is not there is left out."""
+        """Return current exemplars by number, below zero for those of files; one that is not there is left out."""
         with self._database.read():
             rows = self._database.rows(
                 "SELECT e.number, e.archived, v.content FROM exemplars e"
@@ -252,23 +288,10 @@ class Library:
                 " WHERE e.number IN (SELECT value FROM json_each(?))",
                 (json.dumps(list(numbers)),),
             )
-        found = {row["number"]: (row["archived"], self._unpacked(row["content"])) for row in rows}
-        return {number: one.replace(archived=bool(archived)) for number, (archived, one) in found.items()}
-
-    def all(self, wanted: Filter | None = None) -> Iterator[tuple[int, Exemplar]]:
-        """Give the library's own exemplars by number, some at a time; those of files are left out."""
-        last = 0
-        while True:
-            with self._database.read():
-                rows = self._database.rows(
-                    "SELECT number FROM exemplars WHERE number > ? ORDER BY number LIMIT ?", (last, _BATCH)
-                )
-                numbers = [row["number"] for row in rows]
-                shown = listing.shows(self._database, wanted or Filter(), numbers, beside=False)
-            if not numbers:
-                return
-            yield from sorted(self.exemplars(sorted(shown)).items())
-            last = numbers[-1]
+        found = self._of_files(numbers)
+        for row in rows:
+            found[row["number"]] = self._unpacked(row["content"]).replace(archived=bool(row["archived"]))
+        return found
 
     def current(self, ids: Iterable[str]) -> tuple[CurrentVersion, ...]:
         """Return which versions are current of those exemplars that the library has."""
@@ -281,7 +304,7 @@ class Library:
             return tuple(CurrentVersion.model_validate(dict(row)) for row in rows)
 
     def has(self, ids: Iterable[str]) -> set[str]:
-        """Return those ids that the library has, in the archive or not."""
+        """Return those ids that the library itself has, in the archive or not."""
         with self._database.read():
             rows = self._database.rows(
                 "SELECT id FROM exemplars WHERE id IN (SELECT value FROM json_each(?))",
@@ -312,20 +335,21 @@ class Library:
         return (rows[-1][6] if rows else since), found
 
     def tasks(self, numbers: Sequence[int]) -> dict[int, str]:
-        """Return the tasks of these exemplars, those of files left out."""
+        """Return the tasks of these exemplars by their numbers."""
         with self._database.read():
             rows = self._database.rows(
                 "SELECT number, task FROM exemplars WHERE number IN (SELECT value FROM json_each(?))",
                 (json.dumps(list(numbers)),),
             )
-        return {row["number"]: row["task"] for row in rows}
+        of_files = {number: one.task for number, one in self._of_files(numbers).items()}
+        return of_files | {row["number"]: row["task"] for row in rows}
 
     # Pairs that are much alike
 
     def keep_apart(self, id: str, other: str, *, apart: bool = True) -> None:
         """Remember that both of a pair are to be kept, or forget it; they need not be in the library."""
         id, other = sorted((writing.plain(id), writing.plain(other)))
-        with self._database.write():
+        with self._writing():
             if apart:
                 self._database.table("apart").upsert({"id": id, "other": other, "when": time.time()})
             else:
@@ -371,7 +395,7 @@ class Library:
 
     def settle(self, trace: str, ends: Iterable[tuple[int, str, bool | None]]) -> None:
         """Store how runs of a trace stand: their outcomes, and whether they were a success."""
-        with self._database.write():
+        with self._writing():
             known = {
                 row["run"]: (row["outcome"], row["success"])
                 for row in self._database.rows(
@@ -391,7 +415,7 @@ class Library:
         self, kind: ProofKind, about: str, when: float, content: str, *, number: int | None = None
     ) -> int:
         """Store what was found out, in place of the one of that number where it is given; returns its number."""
-        with self._database.write():
+        with self._writing():
             values = {"when": when, "content": writing.plain(content)}
             if number is not None:
                 self._database.table("proofs").update(number, values)
@@ -424,33 +448,73 @@ class Library:
 
     # Files next to it
 
-    def set_beside(self, members: Sequence[tuple[Origin, Exemplar]]) -> None:
-        """Show these exemplars of files in lists and counts, besides the library's; nothing of them is stored.
+    @property
+    def beside(self) -> tuple[FileMember, ...]:
+        """The exemplars of files, in use or archived; one whose id the library has does not count."""
+        return self._beside
+
+    def set_beside(self, members: Iterable[FileMember]) -> None:
+        """Show these exemplars of files besides the library's; nothing of them is stored.
 
         They are numbered -1, -2 and so on.
         """
-        members = tuple(members)
-        if members == self._beside:
-            return
-        if self._beside is None:
+        self._beside = tuple(members)
+
+    def files_in_use(self) -> dict[int, Exemplar]:
+        """Return the exemplars of files that are not archived, by number; the library's own come first."""
+        own = self.has(member.exemplar.id for member in self._beside)
+        return {
+            number: exemplar
+            for number, exemplar in numbered(member.exemplar for member in self._beside).items()
+            if not exemplar.archived and exemplar.id not in own
+        }
+
+    @property
+    def stamp(self) -> object:
+        """Another one as soon as an exemplar of the library or of a file has changed."""
+        return self.last_change(), self._beside
+
+    def _of_files(self, numbers: Iterable[int]) -> dict[int, Exemplar]:
+        count = len(self._beside)
+        return {number: self._beside[-number - 1].exemplar for number in numbers if -count <= number < 0}
+
+    @contextmanager
+    def _listing(self) -> Generator[DatabaseFile, None, None]:
+        """Read with the exemplars of files in tables of their own."""
+        if self._listed != self._beside:
+            self._fill_beside()
+        with self._database.read():
+            yield self._database
+
+    def _fill_beside(self) -> None:
+        if self._listed is None:
             self._database.execute_script(BESIDE)
         with self._database.aside():
             for table in ("beside", "beside_tags", "beside_fts"):
                 self._database.execute(f"DELETE FROM temp.{table}")
-            for place, (origin, exemplar) in enumerate(members, start=1):
+            for place, (origin, exemplar, _) in enumerate(self._beside, start=1):
                 values = writing.values_of(
                     exemplar, Provenance(origin=origin), writing.tokens_of(exemplar)
                 ) | {"number": -place, "version": 1, "made": 0.0, "changed": 0.0, "change": 0}
                 self._database.insert("temp.beside", values)
                 writing.insert_words(self._database, -place, exemplar, beside=True)
-        self._beside = members
+        self._listed = self._beside
 
     # Rows
+
+    @contextmanager
+    def _writing(self) -> Generator[None, None, None]:
+        if self._unmade is not None:
+            made = DatabaseFile.open(self._unmade, KIND)
+            self._database.close()
+            self._database, self._unmade, self._listed = made, None, None
+        with self._database.write():
+            yield
 
     def _save(
         self, exemplar: Exemplar, provenance: Provenance | None, why: str, expected: int | None, when: float
     ) -> int:
-        row = self._database.row("SELECT * FROM exemplars WHERE id = ?", (exemplar.id,))
+        row = self._row(exemplar.id)
         if expected is not None and (row is None or row["version"] != expected):
             stands = f"is now at version {row['version']}" if row else "is not in the library"
             raise LibraryError(
@@ -509,11 +573,14 @@ class Library:
         return int(self._database.rows("SELECT max(change) AS n FROM exemplars")[0]["n"] or 0) + 1
 
     def _known(self, id: str) -> dict[str, Any]:
-        row = self._database.row("SELECT * FROM exemplars WHERE id = ?", (writing.plain(id),))
+        row = self._row(id)
         if row is None:
             raise NotInLibraryError(self._no_exemplar(id))
         self._provenance(row)  # A damaged row is of no use.
         return row
+
+    def _row(self, id: str) -> dict[str, Any] | None:
+        return self._database.row("SELECT * FROM exemplars WHERE id = ?", (writing.plain(id),))
 
     def _provenance(self, row: dict[str, Any]) -> Provenance:
         try:

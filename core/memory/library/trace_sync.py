@@ -1,19 +1,28 @@
-"""Brings into the library where the trace has retrieved its exemplars, each step only once."""
+"""What the library learns of the trace: where its exemplars were retrieved, each step only once, and how runs ended."""
+
+from typing import TYPE_CHECKING
 
 from core.memory.library.records import Retrieval
-from core.memory.library.store import Library
+from core.schema.errors import NotInTraceError
 from core.trace.store import TraceStore
+
+if TYPE_CHECKING:
+    # Loading SQLite takes long.
+    from core.memory.library.store import Library
 
 _STEPS = 2000
 """Steps of the trace that are read at once."""
 
 
-def note_retrievals(library: Library, traces: TraceStore) -> int:
+def note_retrievals(library: "Library", traces: TraceStore) -> int:
     """Read from the trace where exemplars were retrieved since this was last done; returns how many times.
 
     Only steps that are new are read, and the outcomes of runs that exemplars
-    were retrieved in. Raises StoreError.
+    were retrieved in. A library that has nothing yet is left alone. Raises
+    StoreError.
     """
+    if not library.is_made:
+        return 0
     trace = str(traces.path.absolute())
     count = 0
     while True:
@@ -39,3 +48,11 @@ def note_retrievals(library: Library, traces: TraceStore) -> int:
     if runs:
         library.settle(trace, traces.ends(runs))
     return count
+
+
+def success_of(traces: TraceStore, run: int) -> bool | None:
+    """Return whether a run was a success; None if that is not known, or if the trace does not have it."""
+    try:
+        return traces.run(run).verdict.success
+    except NotInTraceError:
+        return None

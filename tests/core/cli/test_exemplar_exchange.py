@@ -17,7 +17,7 @@ def kept(inside):
         return []
     library = Library.open(path)
     try:
-        return [one.id for _, one in library.all(Filter(archived=None))]
+        return [one.exemplar.id for one in library.entries(Filter(archived=None))]
     finally:
         library.close()
 

@@ -28,7 +28,7 @@ async def used(memory, task, **more):
 async def test_without_a_library_files_are_recalled_and_none_is_made(memory, tmp_path):
     write_exemplars(tmp_path / "files" / "a.jsonl", ALL)
     assert await used(memory, ALL[3].key) == [ALL[3].id]
-    assert [row.origin for row in memory.listing().page().rows] == ["file"] * len(ALL)
+    assert [row.origin for row in memory.library().page().rows] == ["file"] * len(ALL)
     assert not (tmp_path / LIBRARY_NAME).exists()
 
 
@@ -188,4 +188,4 @@ async def test_a_malformed_line_stops_no_recall_and_no_list_and_is_told(memory, 
     assert [one.id for one in found.used] == [ALL[3].id]
     (problem,) = found.problems
     assert problem.startswith(f"{path}, line 1: ")
-    assert memory.listing().page().total == len(ALL)
+    assert memory.library().page().total == len(ALL)

@@ -9,6 +9,7 @@ from core.debugger.exemplars.scripted import Look, exemplar_of, perform
 from core.llm.embedding import HashedWords
 from core.memory.files import ExemplarFiles
 from core.memory.index import ExemplarIndex
+from core.memory.library.store import numbered
 from core.memory.retrieval import recall
 from core.sandbox.running import confinement, run_parser
 from core.schema.action import RefTarget
@@ -64,7 +65,7 @@ def test_each_clean_observation_is_some_lines_of_its_page_and_has_what_was_acted
 @pytest.mark.parametrize("exemplar", OWN, ids=named)
 async def test_without_itself_each_exemplar_still_finds_its_family(exemplar):
     index = ExemplarIndex(HashedWords())
-    await index.refresh([one for one in OWN if one is not exemplar])
+    await index.refresh(numbered([one for one in OWN if one is not exemplar]))
     found = await recall(exemplar.key, index, RecallSettings())
     assert found.family == exemplar.family, found.retrieved
 

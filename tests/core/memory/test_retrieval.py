@@ -2,6 +2,7 @@ import pytest
 
 from core.llm.embedding import HashedWords
 from core.memory.index import ExemplarIndex
+from core.memory.library.store import numbered
 from core.memory.library.tables import tokens_of
 from core.memory.retrieval import recall
 from core.schema.exemplar import RecallSettings, metadata_of
@@ -10,7 +11,7 @@ from tests.core.memory.making import ALL, exemplar
 
 async def looked_up(query: str, *exemplars, environment: str = "", **settings: object):
     index = ExemplarIndex(HashedWords())
-    await index.refresh(exemplars or ALL)
+    await index.refresh(numbered(exemplars or ALL))
     return await recall(query, index, RecallSettings.model_validate(settings), environment=environment)
 
 
@@ -77,7 +78,7 @@ async def test_exemplars_of_other_environments_can_be_left_out():
 
 async def test_an_empty_memory_says_so():
     index = ExemplarIndex(HashedWords())
-    await index.refresh(())
+    await index.refresh(numbered(()))
     found = await recall(BUTTON, index, RecallSettings())
     assert (found.used, found.why) == ((), "There are no exemplars to recall.")
 

@@ -49,10 +49,11 @@ class LeaveOneOutService(AnalysisService[LeftOut]):
         async def use_texts() -> None:
             from core.memory.analysis.lookups import read_texts
             from core.memory.index import ExemplarIndex
+            from core.memory.library.store import numbered
 
             index = ExemplarIndex(self.memory.embedding())
             members = await asyncio.to_thread(read_texts, Path(texts))
-            await index.refresh(members, self.reporting("Embedding texts"))
+            await index.refresh(numbered(members), self.reporting("Embedding texts"))
             await use(index)
 
         await self.analyse("Reading the index", use_texts if texts else lambda: self.with_index(use))

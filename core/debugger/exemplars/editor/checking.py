@@ -80,11 +80,11 @@ def _names(draft: Draft, opened: OpenedExemplar, families: Collection[str]) -> I
     """Yield what a new id leads to, and a family that is probably misspelt."""
     if opened.id and draft.id != opened.id:
         text = f"It is stored as {opened.id}. Under another id it is saved as another exemplar, and {opened.id} stays."
-        yield Problem(id=draft.id, kind="missing", where="id", text=text, level="note")
+        yield Problem(id=draft.id, kind="missing", at=("id",), text=text, level="note")
     if draft.family and draft.family not in families:
         for near in get_close_matches(draft.family, families, 1, cutoff=0.8):
             text = f"No other exemplar is in the family {draft.family}. Did you mean {near}?"
-            yield Problem(id=draft.id, kind="missing", where="family", text=text, level="note")
+            yield Problem(id=draft.id, kind="missing", at=("family",), text=text, level="note")
 
 
 def conflict_with(opened: OpenedExemplar, there: Entry, draft: Draft, *, is_own: bool) -> Conflict:

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from core.debugger.catalogue import PresetOption
-from core.debugger.exemplars.comparing import ComparedVersions
+from core.debugger.exemplars.library.views import ComparedVersions
 from core.memory.editing.draft_files import KeptDraft
 from core.memory.editing.reading import TextProblem
 from core.memory.library.records import Version
@@ -117,7 +117,5 @@ class EditorView(Record):
     presets: tuple[PresetOption, ...] = ()
     drafts: tuple[KeptDraft, ...] = ()
     """Drafts of others than the one in view."""
-    saves: int = 0
-    """How often something was saved since the program was begun."""
     notice: str = ""
     problem: str = ""

@@ -5,8 +5,8 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING
 
+from core.debugger.background_read import finish_in_thread
 from core.debugger.commands import command
-from core.debugger.exemplars.known import finish_in_thread
 from core.debugger.exemplars.library.service import LibraryService
 from core.debugger.exemplars.library.views import ImportView
 from core.debugger.service import Service

@@ -1,7 +1,10 @@
-"""The views of the library and of an import."""
+"""The views of the library, of an import, and of two versions that are compared."""
+
+from typing import TYPE_CHECKING
 
 from core.debugger.jobs import JobView
 from core.memory.checks import Problem
+from core.memory.editing.toml_text import text_of
 from core.memory.exchange.plan import ImportChoices, ImportPlan
 from core.memory.library.records import (
     Counts,
@@ -12,8 +15,14 @@ from core.memory.library.records import (
     Retrieval,
     RetrievalRecord,
     Version,
+    VersionDifference,
+    differences,
 )
+from core.schema.exemplar import Draft
 from core.schema.record import Record
+
+if TYPE_CHECKING:
+    from core.memory.library.store import Library
 
 PAGE = 100
 """Rows that are read at once."""
@@ -44,7 +53,7 @@ class Chosen(Record):
 
 
 class ListView(Record):
-    """A list: its length, and the visible rows."""
+    """A list: its length, and the visible rows; or only more of its rows, with `query` and `first`."""
 
     query: Query = Query()
     ready: bool = False
@@ -64,15 +73,6 @@ class ListView(Record):
     problem: str = ""
 
 
-class PageView(Record):
-    """More rows of a list."""
-
-    query: Query
-    first: int
-    rows: tuple[LibraryRow, ...] = ()
-    problem: str = ""
-
-
 class CountsView(Record):
     """How many exemplars that match a filter have each value, and the other values to filter by."""
 
@@ -89,7 +89,6 @@ class DetailView(Record):
 
     id: str = ""
     entry: Entry | None = None
-    read_only: bool = False
     place: str = ""
     """The file that has it, for one of a file."""
     versions: tuple[Version, ...] = ()
@@ -143,3 +142,31 @@ class ImportView(Record):
     done: bool = False
     problem: str = ""
     """Why the files cannot be read or imported."""
+
+
+class ComparedVersions(Record):
+    """Two versions of an exemplar."""
+
+    id: str
+    left: int
+    right: int | None = None
+    """None for the draft in the editor."""
+    left_text: str = ""
+    right_text: str = ""
+    differences: tuple[VersionDifference, ...] = ()
+
+
+def compare_versions(
+    library: "Library", id: str, left: int, right: int | None, draft: Draft | None = None
+) -> ComparedVersions:
+    """Compare a version with another one, or with a draft; raises LibraryError."""
+    before, after = library.at(id, left), draft if right is None else library.at(id, right)
+    assert after is not None
+    return ComparedVersions(
+        id=id,
+        left=left,
+        right=right,
+        left_text=text_of(before),
+        right_text=text_of(after),
+        differences=differences(before, after),
+    )

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from core.agent.presets import MemoryTable
 from core.debugger.commands import command
 from core.debugger.exemplars.changes import ExemplarChanges, Reversal
-from core.debugger.exemplars.known import free_id, taken_ids
 from core.debugger.exemplars.prompt import Way, messages_of
 from core.debugger.exemplars.saving.selection import Selection, Survey, id_for, selection_of, survey_of_run
 from core.debugger.exemplars.saving.views import (
@@ -117,7 +116,7 @@ class SavingService(Service[SavingView]):
             self.show(saved=saved.replace(undone=one.archived or one.version != saved.version))
 
     def _know(self, run: int) -> None:
-        library = self.memory.listing()
+        library = self.memory.library()
         by = library.counts().by
         mine = library.page(Filter(run=run, archived=None), limit=_MOST_IDS)
         earlier = tuple(one.id for one in mine.rows if not one.read_only)
@@ -129,7 +128,7 @@ class SavingService(Service[SavingView]):
         assert survey is not None
         row = survey.row
         families, tags, earlier = self._known
-        unused = free_id(self.memory, id_for(row))
+        unused = self.memory.free_id(id_for(row))
         steps = survey.chosen if choice.steps is None else choice.steps
         contrasts = survey.contrasts if choice.contrasts is None else choice.contrasts
         view = SavingView(
@@ -224,8 +223,8 @@ class SavingService(Service[SavingView]):
         return table or MemoryTable()
 
     def _refuse_taken(self, id: str) -> None:
-        if taken_ids(self.memory, (id,)):
-            other = free_id(self.memory, id)
+        if self.memory.taken((id,)):
+            other = self.memory.free_id(id)
             raise UsageError(f"The exemplar {id} already exists; choose another id, such as {other}.")
 
 

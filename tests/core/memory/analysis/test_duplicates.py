@@ -9,6 +9,7 @@ from core.memory.analysis import duplicates
 from core.memory.analysis.duplicates import near_pairs
 from core.memory.analysis.records import NearPair, grouped, sameness
 from core.memory.index import ExemplarIndex
+from core.memory.library.store import numbered
 from core.schema.exemplar import ExemplarStep
 from tests.core.memory.clusters import Clusters, clustered
 from tests.core.memory.making import ALL
@@ -38,7 +39,7 @@ def by_hand(index, within):
 async def test_the_pairs_are_those_that_comparing_all_with_all_finds(drawn, within, small):
     members = [clustered(family, member).replace(id=f"one-{at}") for at, (family, member) in enumerate(drawn)]
     index = ExemplarIndex(Clusters(4, 256), small=small)
-    await index.refresh(members)
+    await index.refresh(numbered(members))
     last = (await found_in(index, within))[-1]
     assert [pair.order for pair in last.pairs] == by_hand(index, within)
     assert (last.whole, last.more, last.members) == (True, False, len(members))
@@ -48,7 +49,7 @@ async def test_the_pairs_are_those_that_comparing_all_with_all_finds(drawn, with
 async def test_where_there_are_more_than_are_kept_the_nearest_are_and_it_is_said(most, monkeypatch):
     monkeypatch.setattr(duplicates, "_WIDEST", 16)
     index = ExemplarIndex(Clusters(3, 256), small=16)
-    await index.refresh([clustered(family, n) for family in range(3) for n in range(12)])
+    await index.refresh(numbered([clustered(family, n) for family in range(3) for n in range(12)]))
     parts = await found_in(index, 0.8, most=most)
     assert [pair.order for pair in parts[-1].pairs] == by_hand(index, 0.8)[:most]
     assert parts[-1].more
@@ -58,7 +59,7 @@ async def test_where_there_are_more_than_are_kept_the_nearest_are_and_it_is_said
 
 async def test_pairs_that_are_to_be_kept_apart_do_not_count():
     index = ExemplarIndex(Clusters(1, 256))
-    await index.refresh([clustered(0, n) for n in range(4)])
+    await index.refresh(numbered([clustered(0, n) for n in range(4)]))
     first = by_hand(index, 2.0)[0]
     last = (await found_in(index, 2.0, apart=[first[1:]]))[-1]
     assert [pair.order for pair in last.pairs] == by_hand(index, 2.0)[1:]
@@ -66,7 +67,7 @@ async def test_pairs_that_are_to_be_kept_apart_do_not_count():
 
 async def test_a_library_of_none_has_no_pairs_and_is_whole():
     index = ExemplarIndex(Clusters(1, 64))
-    await index.refresh([])
+    await index.refresh(numbered([]))
     assert (await found_in(index, 0.5))[-1].whole
 
 

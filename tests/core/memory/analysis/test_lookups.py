@@ -4,6 +4,7 @@ import pytest
 
 from core.memory.analysis.lookups import leave_one_out, try_lookup
 from core.memory.index import ExemplarIndex
+from core.memory.library.store import numbered
 from core.memory.retrieval import recall
 from core.schema.exemplar import RecallSettings, metadata_of
 from tests.core.memory.clusters import Clusters, clustered, text_of
@@ -16,7 +17,7 @@ async def index_of(members):
     from core.llm.embedding import HashedWords
 
     index = ExemplarIndex(HashedWords())
-    await index.refresh(members)
+    await index.refresh(numbered(members))
     return index
 
 
@@ -50,12 +51,12 @@ async def test_a_draft_stands_in_place_of_the_stored_one_and_what_moves_is_repor
 async def test_a_lookup_with_a_draft_is_that_of_a_library_that_has_it(archived):
     members = [clustered(family, n) for family in range(3) for n in range(5)]
     index = ExemplarIndex(Clusters(4, 256))
-    await index.refresh(members)
+    await index.refresh(numbered(members))
     draft = members[3].replace(metadata=text_of(1, 77), family="family-1", archived=archived)
     settings = RecallSettings(by="family", votes=5, most=4)
     trial = await try_lookup(index, text_of(1, 2), settings, draft=draft)
     changed = ExemplarIndex(Clusters(4, 256))
-    await changed.refresh([one for one in (*members[:3], draft, *members[4:]) if not one.archived])
+    await changed.refresh(numbered([one for one in (*members[:3], draft, *members[4:]) if not one.archived]))
     assert trial.after == await recall(text_of(1, 2), changed, settings)
 
 
@@ -77,7 +78,9 @@ async def test_each_member_is_looked_up_without_itself():
     index = ExemplarIndex(Clusters(3, 256))
     one_alone = clustered(2, 0)
     strange = clustered(0, 99).replace(family="family-1")
-    await index.refresh([*(clustered(family, n) for family in (0, 1) for n in range(5)), one_alone, strange])
+    await index.refresh(
+        numbered([*(clustered(family, n) for family in (0, 1) for n in range(5)), one_alone, strange])
+    )
     found = await leave_one_out(index, index.numbers())
     assert (found.members, found.right, found.alone) == (12, 10, 1)
     families = {one.family: one for one in found.families}
@@ -88,6 +91,6 @@ async def test_each_member_is_looked_up_without_itself():
 
 async def test_a_library_of_one_finds_nothing_and_is_no_error():
     index = ExemplarIndex(Clusters(1, 64))
-    await index.refresh([clustered(0, 0)])
+    await index.refresh(numbered([clustered(0, 0)]))
     found = await leave_one_out(index, index.numbers())
     assert (found.share, found.families[0].taken_for) == (0.0, {"": 1})

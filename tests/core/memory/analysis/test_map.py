@@ -5,12 +5,13 @@ from hypothesis import strategies as st
 
 from core.memory.analysis.map import alone, loneliest, project
 from core.memory.index import ExemplarIndex
+from core.memory.library.store import numbered
 from tests.core.memory.clusters import Clusters, clustered
 
 
 async def index_of(members, **more):
     index = ExemplarIndex(Clusters(5, 256), **more)
-    await index.refresh(members)
+    await index.refresh(numbered(members))
     return index
 
 

@@ -31,7 +31,7 @@ def brought(tmp_path, *exemplars, more=()):
 def held(tmp_path):
     library = Library.open(tmp_path / "mine.db")
     try:
-        return {one.id: one for _, one in library.all(Filter(archived=None))}
+        return {one.exemplar.id: one.exemplar for one in library.entries(Filter(archived=None))}
     finally:
         library.close()
 

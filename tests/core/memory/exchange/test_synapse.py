@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from core.llm.embedding import HashedWords
 from core.memory.exchange.exports.synapse import export_synapse
 from core.memory.index import ExemplarIndex
+from core.memory.library.store import numbered
 from core.memory.retrieval import recall
 from core.schema.exemplar import AbstractionPair, Contrast, Exemplar, ExemplarStep, KeptPrompt, RecallSettings
 from tests.core.memory.exchange.files import CLICK_GO, PAGE, demo, read, saved
@@ -63,7 +64,7 @@ async def test_each_metadata_text_finds_its_family_and_a_shared_trajectory_is_wr
     assert sorted(one.metadata for one in found if one.family == "f") == sorted(texts)
     assert next(one.task for one in found if one.metadata == texts[0]) == "Press Go & wait"
     index = ExemplarIndex(HashedWords())
-    await index.refresh(tuple(found))
+    await index.refresh(numbered(tuple(found)))
     for text in texts:
         recalled = await recall(text, index, RecallSettings(votes=1))
         assert recalled.family == "f"

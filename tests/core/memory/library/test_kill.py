@@ -29,7 +29,7 @@ async def test_a_killed_program_loses_no_exemplar_and_what_it_kept_is_found(tmp_
         (), index_folder=tmp_path / "index", embedding=lambda: embedding, library=tmp_path / LIBRARY_NAME
     )
     index = await memory.refreshed()
-    assert {f"family-{n % 5}/{n}" for n in kept} <= {one.id for _, one in memory.library().all()}
+    assert {f"family-{n % 5}/{n}" for n in kept} <= {one.exemplar.id for one in memory.library().entries()}
     assert len(index) == memory.library().page().total
     for member in kept:
         found = await memory.recall(text_of(member % 5, member), RecallSettings(by="exemplars"))

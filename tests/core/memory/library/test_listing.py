@@ -1,5 +1,8 @@
+from pathlib import Path
+
 import pytest
 
+from core.memory.files import FileMember
 from core.memory.library.records import Filter, Provenance, Retrieval
 from tests.core.memory.making import ALL
 
@@ -59,7 +62,9 @@ def test_counts_are_given_by_what_one_can_filter_by(filled):
 
 def test_exemplars_of_files_stand_beside_and_the_library_wins(filled):
     theirs = LAMP.replace(task="Another task.")
-    filled.set_beside([("file", theirs), ("bundled", ALL[1])])
+    filled.set_beside(
+        [FileMember("file", theirs, Path("a.jsonl")), FileMember("bundled", ALL[1], Path("a.jsonl"))]
+    )
     rows = {row.id: row for row in filled.page().rows}
     assert rows.keys() == {LAMP.id, ALL[1].id, ALL[2].id, ALL[5].id}
     assert (rows[LAMP.id].task, rows[LAMP.id].read_only) == (LAMP.task, False)
@@ -75,7 +80,9 @@ def test_exemplars_of_files_stand_beside_and_the_library_wins(filled):
 )
 @pytest.mark.parametrize("reverse", [False, True])
 def test_each_order_can_be_reversed_and_places_are_those_of_its_rows(filled, order, reverse):
-    filled.set_beside([("file", ALL[1]), ("bundled", ALL[4])])
+    filled.set_beside(
+        [FileMember("file", ALL[1], Path("a.jsonl")), FileMember("bundled", ALL[4], Path("a.jsonl"))]
+    )
     for wanted in (Filter(), Filter(archived=None), Filter(words="click")):
         rows = filled.page(wanted, order=order, reverse=reverse).rows
         straight = filled.page(wanted, order=order).rows

@@ -85,13 +85,13 @@ NO_SUCCESS = VIEW.replace(
         Problem(
             id=EXEMPLAR.id,
             kind="element",
-            where="look 2, action 1",
+            at=("steps", 1, "actions", 0),
             text="click [9] names [9], which its look does not show.",
         ),
         Problem(
             id=EXEMPLAR.id,
             kind="length",
-            where="look 1",
+            at=("steps", 0),
             level="note",
             text="It has about 5200 tokens, more than 4000; look 1 alone has 3100.",
         ),

@@ -61,7 +61,7 @@ async def test_both_kept_are_not_listed_again_even_by_another_service_and_that_i
     later = Watched(other)
     assert pairs(await later.after(lambda: other.find(0.1), whole)) == []
     shown = await later.after(lambda: other.find(0.1, with_kept=True), whole)
-    assert [pair.kept for pair in shown.result.listed] == [True]
+    assert {pair.ids for pair in shown.result.listed} == shown.result.kept
     view = await watched.after(lambda: changes.exchange(made[0], back=True), lambda view: view.notice)
     assert pairs(view) == [(ONE.id, TWIN.id)]
     assert session.memory.library().apart() == frozenset()

@@ -81,6 +81,9 @@ class EditorController(FeatureController):
         shown.take_up_requested.connect(service.take_up)
         shown.forget_requested.connect(service.forget)
         shown.left.connect(self._on_left)
+        self.follow(service.compared, shown.versions.show_compared)
+        self.follow(service.conflicted, shown.show_conflict)
+        self.follow(service.replaced, shown.show_new_text)
         return shown
 
     def _on_left(self, keep: bool) -> None:

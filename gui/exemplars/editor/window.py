@@ -8,7 +8,7 @@ from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QMenu, QTabWidget, QWidget
 
-from core.debugger.exemplars.editor.views import EditorView, OpenedExemplar, SaveWay
+from core.debugger.exemplars.editor.views import EditorView, NewText, OpenedExemplar, SaveWay
 from core.memory.editing import changes
 from core.memory.editing.layout import layout
 from core.memory.editing.reading import TextProblem
@@ -111,8 +111,6 @@ class EditorWindow(QDialog):
         self._gone = 0
         """The serial of what was closed last."""
         self._edit = 0
-        self._new_text = 0
-        """The number of the last `NewText`."""
         self._is_copying = False
         """Whether the text is being saved under another id."""
         self._then: Callable[[], None] | None = None
@@ -164,27 +162,30 @@ class EditorWindow(QDialog):
             self._open(opened)
         elif before.opened is not None and opened.base != before.opened.base:
             self._follow(before.opened.base, opened)
-        if view.new_text is not None and view.new_text.number != self._new_text:
-            self._new_text = view.new_text.number
-            self.text.put(view.new_text.text)
-            self.note.show_text(view.new_text.note)
         self.preview.show_view(view)
         self.parser.show_view(view)
         if opened is not before.opened or view.versions != before.versions:
             self.versions.show_versions(opened.id, view.versions, "" if view.versions else _UNSAVED)
-        if view.compared is not None and view.compared is not before.compared:
-            self.versions.show_compared(view.compared)
         if view.checked.edit != before.checked.edit:
             self._show_checked()
-        if view.conflict is not None and view.conflict != before.conflict:
-            self._then = None
-            self.asking = ask_conflict(view.conflict, self.save, self)
         if view.problem:
             self._then, self._is_copying = None, False
         self._refresh()
         if self._then is not None and not self.modified:
             then, self._then = self._then, None
             then()
+
+    @Slot(object)
+    def show_new_text(self, new: NewText) -> None:
+        """Put a text in place of the one on screen."""
+        self.text.put(new.text)
+        self.note.show_text(new.note)
+
+    @Slot(object)
+    def show_conflict(self, text: str) -> None:
+        """Ask how to save, because something else is stored in the exemplar's place."""
+        self._then = None
+        self.asking = ask_conflict(text, self.save, self)
 
     def flush(self) -> None:
         """Store and check the text now."""

@@ -2,7 +2,7 @@
 
 from PySide6.QtWidgets import QWidget
 
-from core.debugger.exemplars.editor.views import Conflict, EditorView, OpenedExemplar
+from core.debugger.exemplars.editor.views import EditorView, OpenedExemplar
 from core.debugger.exemplars.library.views import ComparedVersions
 from core.memory.editing.toml_text import NEW_TEXT, text_of
 from core.memory.library.records import differences
@@ -128,7 +128,7 @@ def editor_conflict(studio: Studio) -> QWidget:
         "flights/oakland was saved elsewhere since you opened it: it is now at version 4, yours is "
         "based on version 3."
     )
-    return ask_conflict(Conflict(id="flights/oakland", text=text), lambda _way: None, shown)
+    return ask_conflict(text, lambda _way: None, shown)
 
 
 if __name__ == "__main__":

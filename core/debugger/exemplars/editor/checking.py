@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from core.agent.resources import AgentResources
 from core.debugger.background_read import ask_file
-from core.debugger.exemplars.editor.views import Checked, Conflict, OpenedExemplar, PageChoice, ParserTrial
+from core.debugger.exemplars.editor.views import Checked, OpenedExemplar, PageChoice, ParserTrial
 from core.debugger.exemplars.prompt import prompt_of
 from core.llm.costs import count_tokens
 from core.memory.checks import Problem, check_draft
@@ -87,17 +87,16 @@ def _names(draft: Draft, opened: OpenedExemplar, families: Collection[str]) -> I
             yield Problem(id=draft.id, kind="missing", at=("family",), text=text, level="note")
 
 
-def conflict_with(opened: OpenedExemplar, there: Entry, draft: Draft, *, is_own: bool) -> Conflict:
+def conflict_with(opened: OpenedExemplar, there: Entry, draft: Draft, *, is_own: bool) -> str:
     """Return why a draft is not saved over what is `there`."""
     id = there.exemplar.id
     if not is_own:
-        return Conflict(id=id, text=f"The library already has an exemplar {id}: “{there.exemplar.task}”")
+        return f"The library already has an exemplar {id}: “{there.exemplar.task}”"
     named = parts_that_differ(there.exemplar, draft)
     differs = f"It differs from yours in {named}." if named else "It is identical to yours."
-    return Conflict(
-        id=id,
-        text=f"{id} was saved elsewhere since you opened it: it is now at version {there.version}, yours is "
-        f"based on version {opened.version}. {differs}",
+    return (
+        f"{id} was saved elsewhere since you opened it: it is now at version {there.version}, yours is "
+        f"based on version {opened.version}. {differs}"
     )
 
 

@@ -22,7 +22,7 @@ from core.debugger.exemplars.editor.views import (
     ParserTrial,
     SaveWay,
 )
-from core.debugger.exemplars.library.views import compare_versions
+from core.debugger.exemplars.library.views import ComparedVersions, compare_versions
 from core.debugger.publisher import preset_options
 from core.debugger.service import Service
 from core.memory.checks import check_whole
@@ -34,6 +34,7 @@ from core.memory.library.records import Entry, Provenance
 from core.memory.library.trace_sync import success_of
 from core.schema.errors import BackstepError, DataError, UsageError
 from core.schema.exemplar import Draft, Exemplar
+from core.schema.signal import Signal
 
 if TYPE_CHECKING:
     from core.debugger.session import Session
@@ -51,6 +52,10 @@ class EditorService(Service[EditorView]):
         super().__init__(session)
         self._changes = changes
         changes.reversed.connect(self._on_reversed)
+        self.compared: Signal[ComparedVersions] = Signal()
+        self.conflicted: Signal[str] = Signal()
+        """Why an exemplar was not saved: another one has its place."""
+        self.replaced: Signal[NewText] = Signal()
         self._serial = 0
         self._provenance: Provenance | None = None
         self._checking = (0, -1)
@@ -58,8 +63,6 @@ class EditorService(Service[EditorView]):
         self._texts: dict[Draft, str] = {}
         """What is stored of the open exemplar, as it was typed."""
         self._families: tuple[str, ...] = ()
-        self._number = 0
-        """Of the last conflict or new text."""
         self._draft_problem = ""
         """Why the draft could not be written last."""
 
@@ -273,7 +276,7 @@ class EditorService(Service[EditorView]):
 
     @command
     async def save(self, text: str, serial: int, way: SaveWay) -> None:
-        """Save what a text says; a conflict is sent as `conflict`."""
+        """Save what a text says; a conflict is sent as `conflicted`."""
         opened = self._need_opened()
         if opened.serial != serial:
             return
@@ -284,8 +287,8 @@ class EditorService(Service[EditorView]):
         there = self._own(id)
         expected = opened.version if is_own else None
         if there is not None and way == "save" and (not is_own or there.version != opened.version):
-            conflict = conflict_with(opened, there, draft, is_own=is_own)
-            self.show(conflict=conflict.replace(number=self._next()), problem="")
+            self.conflicted.send(conflict_with(opened, there, draft, is_own=is_own))
+            self.show(problem="")
             return
         if there is not None and way == "over":
             expected = there.version
@@ -320,15 +323,10 @@ class EditorService(Service[EditorView]):
         self.show(
             opened=now,
             versions=self._library.versions(id),
-            conflict=None,
             notice=notice,
             problem="",
             drafts=self._other_drafts(id),
         )
-
-    def _next(self) -> int:
-        self._number += 1
-        return self._number
 
     # Versions
 
@@ -337,14 +335,16 @@ class EditorService(Service[EditorView]):
         """Compare two versions, or one with what the text says; they come as `compared`."""
         id = self._need_stored()
         draft = _need_draft(_read(text), "The draft cannot be compared") if right is None else None
-        self.show(compared=compare_versions(self._library, id, left, right, draft), problem="")
+        self.compared.send(compare_versions(self._library, id, left, right, draft))
+        self.show(problem="")
 
     @command
     async def take_version(self, version: int) -> None:
-        """Put the text of a version in place of the one on screen; it comes as `new_text`."""
+        """Put the text of a version in place of the one on screen; it comes as `replaced`."""
         text = text_of(self._library.at(self._need_stored(), version))
         note = f"This is version {version}. Saving it makes a new version; Ctrl+Z brings your text back."
-        self.show(new_text=NewText(number=self._next(), text=text, note=note), problem="")
+        self.replaced.send(NewText(text, note))
+        self.show(problem="")
 
     def _on_reversed(self, reversal: Reversal) -> None:
         """Follow what was undone or redone, here or elsewhere."""

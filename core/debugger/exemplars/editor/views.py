@@ -1,9 +1,8 @@
 """The views of the exemplar editor."""
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from core.debugger.catalogue import PresetOption
-from core.debugger.exemplars.library.views import ComparedVersions
 from core.memory.editing.draft_files import KeptDraft
 from core.memory.editing.reading import TextProblem
 from core.memory.library.records import Version
@@ -83,23 +82,12 @@ class ParserTrial(Record):
     note: str = ""
 
 
-class NewText(Record):
+class NewText(NamedTuple):
     """A text to put in place of the one on screen, as an edit that can be undone."""
 
-    number: int
-    """Another one each time."""
     text: str
     note: str
     """What is to be known of it."""
-
-
-class Conflict(Record):
-    """Why an exemplar was not saved: another one has its place."""
-
-    id: str
-    text: str
-    number: int = 0
-    """Another one each time that saving has failed so."""
 
 
 class EditorView(Record):
@@ -108,12 +96,9 @@ class EditorView(Record):
     opened: OpenedExemplar | None = None
     checked: Checked = Checked()
     versions: tuple[Version, ...] = ()
-    compared: ComparedVersions | None = None
-    new_text: NewText | None = None
     trial: ParserTrial | None = None
     pages: tuple[PageChoice, ...] = ()
     pages_note: str = ""
-    conflict: Conflict | None = None
     presets: tuple[PresetOption, ...] = ()
     drafts: tuple[KeptDraft, ...] = ()
     """Drafts of others than the one in view."""

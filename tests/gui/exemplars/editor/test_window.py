@@ -5,7 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextCursor
 from pytestqt.qtbot import QtBot
 
-from core.debugger.exemplars.editor.views import Conflict, EditorView, NewText
+from core.debugger.exemplars.editor.views import EditorView, NewText
 from core.debugger.exemplars.library.views import ComparedVersions
 from core.memory.editing.reading import read
 from core.memory.editing.toml_text import NEW_TEXT
@@ -220,14 +220,11 @@ def test_it_is_saved_and_a_copy_takes_its_new_id(shown, qtbot):
 
 def test_a_conflict_offers_a_new_version_or_a_copy(shown, qtbot):
     write_comment(shown, qtbot)
-    shown.show_view(samples.view(conflict=Conflict(id="a", text="It is at version 4.")))
+    shown.show_conflict("It is at version 4.")
     assert shown.asking.text() == "It is at version 4."
     with qtbot.waitSignal(shown.save_requested) as asked:
         button(shown, "Save as its new version").click()
     assert asked.args[2] == "over"
-    shown.asking = None
-    shown.show_view(samples.view(conflict=Conflict(id="a", text="It is at version 4.", number=2)))
-    assert shown.asking is not None
 
 
 def test_closing_asks_where_something_is_not_saved_and_nothing_is_lost_by_escape(shown, qtbot):
@@ -309,16 +306,16 @@ def test_a_version_is_compared_with_the_text_and_taken_up_as_an_edit(shown, qtbo
     compared = ComparedVersions(
         id=samples.DRAFT.id, left=2, left_text=samples.BROKEN_TEXT, right_text=samples.TEXT
     )
-    check(shown, compared=compared)
+    shown.versions.show_compared(compared)
     assert shown.versions.texts.changed
     assert shown.versions.title.text().startswith("Version 2, left, and your text")
     with qtbot.waitSignal(shown.version_requested) as asked:
         shown.versions.button.click()
     assert asked.args == [2]
-    check(shown, new_text=NewText(number=1, text=samples.BROKEN_TEXT, note="This is version 2."))
+    shown.show_new_text(NewText(samples.BROKEN_TEXT, "This is version 2."))
     assert (shown.text.text, shown.note.text()) == (samples.BROKEN_TEXT, "This is version 2.")
     with qtbot.waitSignal(shown.compare_requested, timeout=5000):
-        check(shown, new_text=NewText(number=1, text=samples.BROKEN_TEXT, note=""))
+        check(shown)
     qtbot.keyClick(shown.text, Qt.Key.Key_Z, CTRL)
     assert shown.text.text == samples.TEXT
 

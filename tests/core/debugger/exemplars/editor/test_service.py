@@ -1,6 +1,7 @@
 """Editing an exemplar at the window: opened, kept, checked, tried, saved and compared, on a real library."""
 
 import asyncio
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
@@ -43,6 +44,8 @@ class Asked:
         self.drafts = Drafts(folder / "drafts")
         self.view = EditorView()
         self.service.changed.connect(lambda view: setattr(self, "view", view))
+        for name in ("compared", "conflicted", "replaced"):
+            getattr(self.service, name).connect(partial(setattr, self, name))
 
     def _do(self, work):
         async def whole():
@@ -204,10 +207,10 @@ def test_somebody_elses_version_is_not_written_over_unless_asked(asked):
     asked.library.save(ONE.replace(task="Another."))
     mine = asked.text(note="mine")
     asked.save(mine)
-    assert "at version 2" in asked.view.conflict.text
-    assert "task, note" in asked.view.conflict.text
+    assert "at version 2" in asked.conflicted
+    assert "task, note" in asked.conflicted
     asked.save(mine, "copy")
-    assert (asked.view.opened.id, asked.view.conflict) == (f"{ONE.id}-copy", None)
+    assert asked.view.opened.id == f"{ONE.id}-copy"
     assert asked.view.opened.base == mine.replace(ONE.id, f"{ONE.id}-copy")
     asked.service.open(ONE.id)
     asked.library.save(ONE.replace(task="A third."))
@@ -220,7 +223,7 @@ def test_a_new_one_does_not_take_the_id_of_another(asked):
     asked.library.save(ONE)
     asked.service.open_new()
     asked.save(asked.text(id=ONE.id, family="f", task="t", steps=ONE.steps))
-    assert "has an exemplar" in asked.view.conflict.text
+    assert "has an exemplar" in asked.conflicted
 
 
 def test_versions_are_compared_with_each_other_and_the_draft_and_taken_up(asked):
@@ -228,14 +231,14 @@ def test_versions_are_compared_with_each_other_and_the_draft_and_taken_up(asked)
     asked.library.save(ONE.replace(task="Later."))
     asked.service.open(ONE.id)
     asked.service.compare(1, 2, "")
-    assert [one.part for one in asked.view.compared.differences] == ["task"]
+    assert [one.part for one in asked.compared.differences] == ["task"]
     asked.service.compare(2, None, asked.text(note="x") + "# A comment says nothing.")
-    compared = asked.view.compared
+    compared = asked.compared
     assert (compared.right, [one.part for one in compared.differences]) == (None, ["note"])
     asked.service.compare(2, None, "task = ")
     assert "cannot be compared. Line 1" in asked.view.problem
     asked.service.take_version(1)
-    new = asked.view.new_text
+    new = asked.replaced
     assert (said(new.text).task, "version 1" in new.note, asked.view.opened.version) == (ONE.task, True, 2)
     asked.save(new.text)
     assert (asked.view.opened.version, asked.library.get(ONE.id).exemplar.task) == (3, ONE.task)

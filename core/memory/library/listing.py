@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from core.memory.library.records import Counts, Filter, LibraryRow, Order, RetrievalRecord
+from core.memory.library.records import DESCENDING, Counts, Filter, LibraryRow, Order, RetrievalRecord
 from core.memory.library.tables import plain
 from core.schema.errors import LibraryError
 from core.storage.database import DatabaseFile, damaged, match_of
@@ -19,7 +19,6 @@ _COLUMNS = (
     "id, family, task, environment, site, origin, run, step, llm, made, changed, tags, note, archived, version,"
     " steps, contrasts, tokens"
 )
-_DESCENDING: tuple[Order, ...] = ("changed", "made", "tokens", "steps")
 _COUNTED = ("family", "environment", "site", "origin", "llm")
 MOST_VALUES = 200
 """How many values of one kind are counted by name; the rarest are left out."""
@@ -90,7 +89,7 @@ def place(
 
 def _directions(order: Order, *, reverse: bool) -> tuple[str, str]:
     """Return which way the values go, and equal ones by their ids."""
-    down = (order in _DESCENDING) != reverse
+    down = (order in DESCENDING) != reverse
     return "DESC" if down else "ASC", "DESC" if reverse else "ASC"
 
 

@@ -102,6 +102,8 @@ Order = Literal[
     "changed", "made", "family", "id", "tokens", "task", "environment", "origin", "site", "llm", "steps"
 ]
 """What comes first: the latest, the largest, or the first by the alphabet. Equal ones come by id."""
+DESCENDING: tuple[Order, ...] = ("changed", "made", "tokens", "steps")
+"""Orders in which the largest comes first."""
 
 
 class Filter(Record):

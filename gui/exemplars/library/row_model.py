@@ -25,8 +25,6 @@ _SIDE = 8
 _PLAIN = ("id", "family", "task")
 HIDDEN = ("distance", "made")
 """Columns that are hidden by default."""
-DOWN: tuple[Order, ...] = ("changed", "made", "tokens", "steps")
-"""Sort keys that start with the largest value."""
 
 
 class LibraryColumn(NamedTuple):

@@ -16,8 +16,8 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHeaderView, QMenu, QTableView, QWidget
 
 from core.debugger.exemplars.library.views import Chosen, ListView, Query
-from core.memory.library.records import LibraryRow
-from gui.exemplars.library.row_model import COLUMNS, DOWN, HIDDEN, CellDelegate, RowModel
+from core.memory.library.records import DESCENDING, LibraryRow
+from gui.exemplars.library.row_model import COLUMNS, HIDDEN, CellDelegate, RowModel
 from gui.theme.theme import Theme
 from gui.widgets.item_views import TableRows
 
@@ -237,7 +237,7 @@ class RowTable(QTableView):
 
     def _show_sort(self, query: Query) -> None:
         at = next((at for at, column in enumerate(COLUMNS) if column.order == query.order), -1)
-        down = not query.like and (query.order in DOWN) != query.reverse
+        down = not query.like and (query.order in DESCENDING) != query.reverse
         self.horizontalHeader().setSortIndicator(
             0 if query.like else at, Qt.SortOrder.DescendingOrder if down else Qt.SortOrder.AscendingOrder
         )

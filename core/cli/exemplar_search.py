@@ -12,8 +12,8 @@ from core.debugger.exemplars.analyses.views import BenchQuery
 from core.memory.analysis.lookups import leave_one_out, read_texts
 from core.memory.analysis.records import LeftOutExemplar
 from core.memory.index import ExemplarIndex
+from core.memory.library.beside import numbered
 from core.memory.library.records import Filter
-from core.memory.library.store import numbered
 from core.schema.exemplar import RecallSettings
 from core.settings.settings import Settings
 

@@ -172,7 +172,7 @@ class Memory:
         library = index.library = await asyncio.to_thread(self.library)
         members = library.files_in_use()
         # What stands at another version has no number of its own: it comes after the files.
-        after = -len(library.beside) - 1
+        after = -len(library.beside.members) - 1
         members |= {
             after - place: library.at(id, number) for place, (id, number) in enumerate(self._versions.items())
         }

@@ -19,6 +19,7 @@ from pydantic import ValidationError
 from core.memory.files import FileMember
 from core.memory.library import listing
 from core.memory.library import tables as writing
+from core.memory.library.beside import FilesBeside
 from core.memory.library.records import (
     Counts,
     CurrentVersion,
@@ -33,7 +34,7 @@ from core.memory.library.records import (
     RetrievalRecord,
     Version,
 )
-from core.memory.library.tables import BESIDE, KIND
+from core.memory.library.tables import KIND
 from core.schema.errors import LibraryError, NotInLibraryError
 from core.schema.exemplar import Exemplar
 from core.storage.database import BUSY_SECONDS, DatabaseFile, damaged
@@ -54,11 +55,6 @@ class LibraryChange(NamedTuple):
     archived: int
 
 
-def numbered(exemplars: Iterable[Exemplar]) -> dict[int, Exemplar]:
-    """Return exemplars that no library has with their numbers: -1, -2 and so on."""
-    return {-place: exemplar for place, exemplar in enumerate(exemplars, start=1)}
-
-
 class Library:
     """Exemplars with their versions, where they came from and where they were looked up."""
 
@@ -66,8 +62,8 @@ class Library:
         """With `unmade`, `database` is empty and in memory until something is written: then that file is made."""
         self._database = database
         self._unmade = unmade
-        self._beside: tuple[FileMember, ...] = ()
-        self._listed: tuple[FileMember, ...] | None = None
+        self.beside = FilesBeside()
+        self._listed: FilesBeside | None = None
         """Those that are in the tables for lists."""
 
     @classmethod
@@ -187,13 +183,7 @@ class Library:
                     provenance=self._provenance(row),
                     **{name: row[name] for name in ("version", "made", "changed", "tokens")},
                 )
-        for member in self._beside:
-            if member.exemplar.id == id:
-                tokens = writing.tokens_of(member.exemplar)
-                return Entry(
-                    exemplar=member.exemplar, provenance=Provenance(origin=member.origin), tokens=tokens
-                )
-        return None
+        return self.beside.entry(id)
 
     def get(self, id: str) -> Entry:
         """Return what `find` does; raises NotInLibraryError that names the nearest if there is none of that id."""
@@ -288,7 +278,7 @@ class Library:
                 " WHERE e.number IN (SELECT value FROM json_each(?))",
                 (json.dumps(list(numbers)),),
             )
-        found = self._of_files(numbers)
+        found = self.beside.exemplars(numbers)
         for row in rows:
             found[row["number"]] = self._unpacked(row["content"]).replace(archived=bool(row["archived"]))
         return found
@@ -341,7 +331,7 @@ class Library:
                 "SELECT number, task FROM exemplars WHERE number IN (SELECT value FROM json_each(?))",
                 (json.dumps(list(numbers)),),
             )
-        of_files = {number: one.task for number, one in self._of_files(numbers).items()}
+        of_files = {number: one.task for number, one in self.beside.exemplars(numbers).items()}
         return of_files | {row["number"]: row["task"] for row in rows}
 
     # Pairs that are much alike
@@ -448,57 +438,28 @@ class Library:
 
     # Files next to it
 
-    @property
-    def beside(self) -> tuple[FileMember, ...]:
-        """The exemplars of files, in use or archived; one whose id the library has does not count."""
-        return self._beside
-
-    def set_beside(self, members: Iterable[FileMember]) -> None:
-        """Show these exemplars of files besides the library's; nothing of them is stored.
-
-        They are numbered -1, -2 and so on.
-        """
-        self._beside = tuple(members)
+    def set_beside(self, members: Sequence[FileMember]) -> None:
+        """Show these exemplars of files besides the library's, numbered -1, -2 and so on; nothing of them is stored."""
+        if members != self.beside.members:
+            self.beside = FilesBeside(members)
 
     def files_in_use(self) -> dict[int, Exemplar]:
         """Return the exemplars of files that are not archived, by number; the library's own come first."""
-        own = self.has(member.exemplar.id for member in self._beside)
-        return {
-            number: exemplar
-            for number, exemplar in numbered(member.exemplar for member in self._beside).items()
-            if not exemplar.archived and exemplar.id not in own
-        }
+        return self.beside.in_use(self.has(member.exemplar.id for member in self.beside.members))
 
     @property
     def stamp(self) -> object:
         """Another one as soon as an exemplar of the library or of a file has changed."""
-        return self.last_change(), self._beside
-
-    def _of_files(self, numbers: Iterable[int]) -> dict[int, Exemplar]:
-        count = len(self._beside)
-        return {number: self._beside[-number - 1].exemplar for number in numbers if -count <= number < 0}
+        return self.last_change(), self.beside.members
 
     @contextmanager
     def _listing(self) -> Generator[DatabaseFile, None, None]:
         """Read with the exemplars of files in tables of their own."""
-        if self._listed != self._beside:
-            self._fill_beside()
+        if self._listed is not self.beside:
+            self.beside.fill(self._database, is_new=self._listed is None)
+            self._listed = self.beside
         with self._database.read():
             yield self._database
-
-    def _fill_beside(self) -> None:
-        if self._listed is None:
-            self._database.execute_script(BESIDE)
-        with self._database.aside():
-            for table in ("beside", "beside_tags", "beside_fts"):
-                self._database.execute(f"DELETE FROM temp.{table}")
-            for place, (origin, exemplar, _) in enumerate(self._beside, start=1):
-                values = writing.values_of(
-                    exemplar, Provenance(origin=origin), writing.tokens_of(exemplar)
-                ) | {"number": -place, "version": 1, "made": 0.0, "changed": 0.0, "change": 0}
-                self._database.insert("temp.beside", values)
-                writing.insert_words(self._database, -place, exemplar, beside=True)
-        self._listed = self._beside
 
     # Rows
 

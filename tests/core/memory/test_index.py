@@ -3,7 +3,7 @@ import pytest
 
 from core.llm.embedding import HashedWords
 from core.memory.index import ExemplarIndex
-from core.memory.library.store import numbered
+from core.memory.library.beside import numbered
 from tests.core.memory.making import ALL, search
 
 

@@ -9,7 +9,7 @@ from core.debugger.exemplars.scripted import Look, exemplar_of, perform
 from core.llm.embedding import HashedWords
 from core.memory.files import ExemplarFiles
 from core.memory.index import ExemplarIndex
-from core.memory.library.store import numbered
+from core.memory.library.beside import numbered
 from core.memory.retrieval import recall
 from core.sandbox.running import confinement, run_parser
 from core.schema.action import RefTarget

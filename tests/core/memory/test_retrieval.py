@@ -2,7 +2,7 @@ import pytest
 
 from core.llm.embedding import HashedWords
 from core.memory.index import ExemplarIndex
-from core.memory.library.store import numbered
+from core.memory.library.beside import numbered
 from core.memory.library.tables import tokens_of
 from core.memory.retrieval import recall
 from core.schema.exemplar import RecallSettings, metadata_of

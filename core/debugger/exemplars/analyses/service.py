@@ -49,7 +49,7 @@ class LeaveOneOutService(AnalysisService[LeftOut]):
         async def use_texts() -> None:
             from core.memory.analysis.lookups import read_texts
             from core.memory.index import ExemplarIndex
-            from core.memory.library.store import numbered
+            from core.memory.library.beside import numbered
 
             index = ExemplarIndex(self.memory.embedding())
             members = await asyncio.to_thread(read_texts, Path(texts))

@@ -70,7 +70,7 @@ class LibraryReader:
     def _opened(self, memory: Memory, path: Path) -> "Library":
         from core.memory.library.store import Library
 
-        beside = memory.library().beside  # This also brings an older file up to date.
+        beside = memory.library().beside.members  # This also brings an older file up to date.
         if self._library is not None and path != self._library.path:
             self._let_go()
         if self._library is None:
@@ -173,11 +173,10 @@ def detail_of(services: Services, id: str, preset: str) -> DetailView:
     """Return one exemplar whole; raises NotInLibraryError that names the nearest."""
     library = services.resources.memory.library()
     entry = library.get(id)
-    place = (str(one.path) for one in library.beside if entry.read_only and one.exemplar.id == id)
     return DetailView(
         id=id,
         entry=entry,
-        place=next(place, ""),
+        place=library.beside.path(id) if entry.read_only else "",
         versions=() if entry.read_only else library.versions(id),
         retrievals=library.retrievals(id),
         standing=library.standing(id),

@@ -9,7 +9,7 @@ from core.memory.analysis import duplicates
 from core.memory.analysis.duplicates import near_pairs
 from core.memory.analysis.records import NearPair, grouped, sameness
 from core.memory.index import ExemplarIndex
-from core.memory.library.store import numbered
+from core.memory.library.beside import numbered
 from core.schema.exemplar import ExemplarStep
 from tests.core.memory.clusters import Clusters, clustered
 from tests.core.memory.making import ALL

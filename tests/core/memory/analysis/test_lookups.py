@@ -4,7 +4,7 @@ import pytest
 
 from core.memory.analysis.lookups import leave_one_out, try_lookup
 from core.memory.index import ExemplarIndex
-from core.memory.library.store import numbered
+from core.memory.library.beside import numbered
 from core.memory.retrieval import recall
 from core.schema.exemplar import RecallSettings, metadata_of
 from tests.core.memory.clusters import Clusters, clustered, text_of

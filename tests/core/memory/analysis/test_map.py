@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from core.memory.analysis.map import alone, loneliest, project
 from core.memory.index import ExemplarIndex
-from core.memory.library.store import numbered
+from core.memory.library.beside import numbered
 from tests.core.memory.clusters import Clusters, clustered
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from core.llm.embedding import HashedWords
 from core.memory.exchange.exports.synapse import export_synapse
 from core.memory.index import ExemplarIndex
-from core.memory.library.store import numbered
+from core.memory.library.beside import numbered
 from core.memory.retrieval import recall
 from core.schema.exemplar import AbstractionPair, Contrast, Exemplar, ExemplarStep, KeptPrompt, RecallSettings
 from tests.core.memory.exchange.files import CLICK_GO, PAGE, demo, read, saved

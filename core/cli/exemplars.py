@@ -38,7 +38,7 @@ Votes = Annotated[int, typer.Option("--votes", min=1, max=50, help="How many of 
 
 
 @dataclass(frozen=True, kw_only=True)
-class Chosen:
+class ExemplarsChosen:
     """The options that choose exemplars."""
 
     search: Words = ""
@@ -93,7 +93,7 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
         db: Database = None,
         as_json: AsJson = False,
         *,
-        chosen: Chosen,
+        chosen: ExemplarsChosen,
     ) -> None:
         """List exemplars: yours, those of your files, and the bundled ones."""
         from core.cli.exemplar_tables import list_exemplars
@@ -174,7 +174,7 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
         db: Database = None,
         as_json: AsJson = False,
         *,
-        chosen: Chosen,
+        chosen: ExemplarsChosen,
     ) -> None:
         """Check exemplars: actions, elements, programs, length, source. The exit code is 1 if one has a fault."""
         from core.cli.exemplar_tables import check_exemplars
@@ -236,7 +236,7 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
         votes: Votes = 3,
         as_json: AsJson = False,
         *,
-        chosen: Chosen,
+        chosen: ExemplarsChosen,
     ) -> None:
         """Leave one out: check whether the family of each exemplar would be found without it."""
         from core.cli.exemplar_search import leave_one_out_of
@@ -295,7 +295,7 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
         webarena: WebArenaFiles = None,
         as_json: AsJson = False,
         *,
-        chosen: Chosen,
+        chosen: ExemplarsChosen,
     ) -> None:
         """Replay exemplars on the tasks they came from, to check that they still succeed. The exit code is 1 if not."""
         from core.cli.exemplar_experiments import replay_exemplars

@@ -8,14 +8,14 @@ from typing import Any
 from core.cli.exemplar_tables import memory_of
 from core.cli.output import put_file, put_json, put_table, say
 from core.debugger.exemplars.formats import export_format
-from core.memory.exchange.documents import read_document
-from core.memory.exchange.importing import FilesRead, keep
-from core.memory.exchange.imports.step import is_step
-from core.memory.exchange.plan import Fate, ImportChoices, ImportPlan
-from core.memory.exchange.reader import titles_of
-from core.memory.files import write_files
-from core.memory.library.records import Filter, Origin
-from core.memory.memory import Memory
+from core.exemplars.exchange.documents import read_document
+from core.exemplars.exchange.importing import FilesRead, keep
+from core.exemplars.exchange.imports.step import is_step
+from core.exemplars.exchange.plan import Fate, ImportChoices, ImportPlan
+from core.exemplars.exchange.reader import titles_of
+from core.exemplars.files import write_files
+from core.exemplars.library.records import Filter, Origin
+from core.exemplars.memory import Memory
 from core.schema.errors import DataError, UsageError
 from core.schema.exemplar import Exemplar
 from core.settings.settings import Settings, config_folder

@@ -16,7 +16,7 @@ from core.debugger.exemplars.trying.replay import replay
 from core.debugger.exemplars.trying.views import ReplayResult, replays_in_words, sums_of
 from core.debugger.services import user_llms
 from core.environments.registry import Environments
-from core.memory.library.records import Filter
+from core.exemplars.library.records import Filter
 from core.schema.errors import NotInLibraryError, NotInTraceError, UsageError
 from core.schema.step import Decided
 from core.settings.settings import Settings, config_folder

@@ -9,11 +9,11 @@ from core.cli.runs import reading
 from core.cli.surroundings import embedding_of, in_loop
 from core.debugger.exemplars.analyses.retrieval import query_of
 from core.debugger.exemplars.analyses.views import BenchQuery
-from core.memory.analysis.lookups import leave_one_out, read_texts
-from core.memory.analysis.records import LeftOutExemplar
-from core.memory.index import ExemplarIndex
-from core.memory.library.beside import numbered
-from core.memory.library.records import Filter
+from core.exemplars.analysis.lookups import leave_one_out, read_texts
+from core.exemplars.analysis.records import LeftOutExemplar
+from core.exemplars.index import ExemplarIndex
+from core.exemplars.library.beside import numbered
+from core.exemplars.library.records import Filter
 from core.schema.exemplar import RecallSettings
 from core.settings.settings import Settings
 

@@ -11,15 +11,15 @@ from core.agent.policies.catalogue import POLICIES, Policies
 from core.cli.output import put, put_file, put_json, put_lines, put_table, say, say_lines
 from core.cli.runs import open_for_reading, reading
 from core.cli.surroundings import resources_of
-from core.memory.analysis.duplicates import near_pairs
-from core.memory.analysis.map import Projection, alone, loneliest, project
-from core.memory.analysis.records import Lonely, PairsFound, grouped
-from core.memory.checks import Checker, Problem
-from core.memory.index import ExemplarIndex
-from core.memory.library.records import Counts, Filter, Order, differences
-from core.memory.library.store import Library
-from core.memory.library.trace_sync import note_retrievals, success_of
-from core.memory.memory import Memory
+from core.exemplars.analysis.duplicates import near_pairs
+from core.exemplars.analysis.map import Projection, alone, loneliest, project
+from core.exemplars.analysis.records import Lonely, PairsFound, grouped
+from core.exemplars.checks import Checker, Problem
+from core.exemplars.index import ExemplarIndex
+from core.exemplars.library.records import Counts, Filter, Order, differences
+from core.exemplars.library.store import Library
+from core.exemplars.library.trace_sync import note_retrievals, success_of
+from core.exemplars.memory import Memory
 from core.schema.errors import NotInLibraryError, UsageError
 from core.settings.settings import Settings, config_folder
 

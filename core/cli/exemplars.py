@@ -56,7 +56,7 @@ class ExemplarsChosen:
 
     def filter(self) -> Any:
         """Return the filter; raises UsageError for an unknown origin, or what is no day."""
-        from core.memory.library.records import Filter
+        from core.exemplars.library.records import Filter
 
         return Filter.model_validate(
             {
@@ -97,7 +97,7 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
     ) -> None:
         """List exemplars: yours, those of your files, and the bundled ones."""
         from core.cli.exemplar_tables import list_exemplars
-        from core.memory.library.records import Order
+        from core.exemplars.library.records import Order
 
         if order not in get_args(Order):
             raise UsageError(f'"{order}" is not an order; use one of {", ".join(get_args(Order))}.')
@@ -409,7 +409,7 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
         """Import exemplars from a file. New ones are saved; nothing in the file is run."""
 
         from core.cli.exemplar_exchange import import_exemplars
-        from core.memory.exchange.plan import ImportChoices
+        from core.exemplars.exchange.plan import ImportChoices
 
         choices = ImportChoices(
             paths=(str(file),),
@@ -462,7 +462,7 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
 
 def _origin(name: str) -> Any:
     """Return an origin as records have it, or None for no name."""
-    from core.memory.library.records import Origin
+    from core.exemplars.library.records import Origin
 
     if name and name not in get_args(Origin):
         raise UsageError(f'"{name}" is not an origin; use one of {", ".join(get_args(Origin))}.')

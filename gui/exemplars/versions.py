@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from core.debugger.exemplars.library.views import ComparedVersions
-from core.memory.library.records import Version
+from core.exemplars.library.records import Version
 from gui.exemplars.library.row_model import moment
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button

@@ -42,9 +42,9 @@ from pathlib import Path
 from core.agent.resources import agent_resources_of
 from core.cli.output import put, put_table
 from core.debugger.evaluations.engine import results
-from core.memory.checks import check
-from core.memory.library.records import LIBRARY_NAME
-from core.memory.library.store import Library
+from core.exemplars.checks import check
+from core.exemplars.library.records import LIBRARY_NAME
+from core.exemplars.library.store import Library
 from core.schema.step import Observed, record_of
 from core.trace.blobs import hash_of
 from core.trace.evaluations import attempts_of, evaluation_named

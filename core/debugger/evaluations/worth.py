@@ -11,9 +11,9 @@ from core.debugger.evaluations.comparison import compared
 from core.debugger.evaluations.figures import done_of
 from core.debugger.evaluations.records import EvaluationPlan, Subject, Variant, WorthRequest, WorthResult
 from core.debugger.evaluations.selection import fitting, read_seeds
-from core.memory.library.records import Filter, about_family
-from core.memory.library.store import Library
-from core.memory.memory import Memory
+from core.exemplars.library.records import Filter, about_family
+from core.exemplars.library.store import Library
+from core.exemplars.memory import Memory
 from core.schema.errors import UsageError
 from core.schema.exemplar import Exemplar
 from core.schema.step import Recalled

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 from core.debugger.background_read import finish_in_thread
 from core.debugger.commands import command
 from core.debugger.service import ChangeAnswer, Service
-from core.memory.editing.draft_files import FOLDER, Drafts, KeptDraft
-from core.memory.library.records import CurrentVersion
+from core.exemplars.editing.draft_files import FOLDER, Drafts, KeptDraft
+from core.exemplars.library.records import CurrentVersion
 from core.schema.errors import BackstepError, UsageError
 from core.schema.record import Record
 from core.schema.signal import Signal

@@ -32,8 +32,8 @@ class ExemplarExportFormat(NamedTuple):
         return {path / name if name else path: text for name, text in self.write(exemplars).items()}
 
 
-_LINES = "core.memory.exchange.exports.lines"
-_SYNAPSE = "core.memory.exchange.exports.synapse:export_synapse"
+_LINES = "core.exemplars.exchange.exports.lines"
+_SYNAPSE = "core.exemplars.exchange.exports.synapse:export_synapse"
 _CHAT = "core.agent.exemplar_chat:export_chat"
 EXPORTS = (
     ExemplarExportFormat("jsonl", "JSON lines", "One exemplar per line, complete. Import… can read it.",

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QDoubleSpinBox, QLabel, QWidget
 
 from core.debugger.exemplars.analyses.views import Duplicates
-from core.memory.analysis.records import NearPair, Sameness, grouped
+from core.exemplars.analysis.records import NearPair, Sameness, grouped
 from gui.exemplars.analyses.page import NO_EXEMPLARS, PartPage, panel, with_label
 from gui.shell.undo import UndoHistory
 from gui.shell.undo_button import UndoButton

@@ -4,7 +4,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QSpinBox, QWidget
 
 from core.debugger.exemplars.analyses.views import LeftOut
-from core.memory.analysis.records import FamilyFound, MemberFound
+from core.exemplars.analysis.records import FamilyFound, MemberFound
 from gui.exemplars.analyses.page import PartPage, heading, panel, with_label
 from gui.theme.theme import Theme
 from gui.widgets.formats import count, thousands

@@ -4,7 +4,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from core.debugger.exemplars.analyses.views import Bench, BenchQuery
-from core.memory.analysis.records import LookupTrial, Move, TrialRow
+from core.exemplars.analysis.records import LookupTrial, Move, TrialRow
 from core.schema.exemplar import Recall
 from gui.exemplars.analyses.map_pane import MapPane
 from gui.exemplars.analyses.page import NO_EXEMPLARS, AnalysisPage, View, panel

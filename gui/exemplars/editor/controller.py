@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from PySide6.QtCore import Signal, Slot
 
 from core.debugger.exemplars.editor.views import EditorView
-from core.memory.library.records import Provenance
+from core.exemplars.library.records import Provenance
 from core.schema.exemplar import Exemplar
 from gui.shell.feature import FeatureController
 from gui.shell.main_window import MainWindow

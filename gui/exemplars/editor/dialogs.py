@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from core.debugger.exemplars.editor.views import SaveWay
-from core.memory.editing.changes import replaced
+from core.exemplars.editing.changes import replaced
 from gui.widgets.formats import count
 from gui.widgets.words import NoteLabel, labelled
 

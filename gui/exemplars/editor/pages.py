@@ -4,7 +4,7 @@ from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QWidget
 
 from core.debugger.exemplars.editor.views import Checked, EditorView, PageChoice
-from core.memory.editing.reading import TextProblem
+from core.exemplars.editing.reading import TextProblem
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.choices import choice_box, titled_box

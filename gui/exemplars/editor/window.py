@@ -9,9 +9,9 @@ from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QMenu, QTabWidget, QWidget
 
 from core.debugger.exemplars.editor.views import EditorView, NewText, OpenedExemplar, SaveWay
-from core.memory.editing import changes
-from core.memory.editing.layout import layout
-from core.memory.editing.reading import TextProblem
+from core.exemplars.editing import changes
+from core.exemplars.editing.layout import layout
+from core.exemplars.editing.reading import TextProblem
 from core.schema.errors import UsageError
 from gui.exemplars.editor.dialogs import ReplaceDialog, ask_conflict, ask_to_leave
 from gui.exemplars.editor.pages import ParserPage, PreviewPage, ProblemList

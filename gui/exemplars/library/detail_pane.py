@@ -9,7 +9,7 @@ from PySide6.QtWidgets import (
 )
 
 from core.debugger.exemplars.library.views import DetailView
-from core.memory.library.records import Entry, Retrieval
+from core.exemplars.library.records import Entry, Retrieval
 from core.schema.exemplar import Exemplar
 from gui.exemplars.library.row_model import moment
 from gui.exemplars.versions import VersionPane

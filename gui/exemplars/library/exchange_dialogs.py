@@ -15,8 +15,8 @@ from PySide6.QtWidgets import (
 
 from core.debugger.exemplars.formats import EXPORTS, export_format
 from core.debugger.exemplars.library.views import SHOWN, ImportView, LibraryJob
-from core.memory.exchange.plan import FATES, ImportChoices, ImportPlan, PlannedEntry
-from core.memory.exchange.reader import IMPORTS, titles_of
+from core.exemplars.exchange.plan import FATES, ImportChoices, ImportPlan, PlannedEntry
+from core.exemplars.exchange.reader import IMPORTS, titles_of
 from gui.exemplars.library.outcomes import JobRow
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from core.debugger.exemplars.library.views import CountsView, Query
-from core.memory.library.records import Filter
+from core.exemplars.library.records import Filter
 from gui.theme.theme import Theme
 from gui.widgets.buttons import PickerButton, key_button
 from gui.widgets.choices import titled_box

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from core.debugger.exemplars.library.views import CheckView, Chosen, CountsView, ListView, Query
-from core.memory.library.records import Filter, LibraryRow
+from core.exemplars.library.records import Filter, LibraryRow
 from gui.exemplars.library.detail_pane import DetailPane
 from gui.exemplars.library.filter_bar import FilterBar
 from gui.exemplars.library.outcomes import CheckPane

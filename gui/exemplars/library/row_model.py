@@ -10,7 +10,7 @@ from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QStyle, QWidget
 
 from core.debugger.exemplars.library.views import PAGE, ListView, Query
-from core.memory.library.records import LibraryRow, Order
+from core.exemplars.library.records import LibraryRow, Order
 from gui.theme.theme import Theme
 from gui.widgets.formats import thousands
 from gui.widgets.item_views import LEFT, RIGHT, Index, RowDelegate, draw_cut

@@ -16,7 +16,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHeaderView, QMenu, QTableView, QWidget
 
 from core.debugger.exemplars.library.views import Chosen, ListView, Query
-from core.memory.library.records import DESCENDING, LibraryRow
+from core.exemplars.library.records import DESCENDING, LibraryRow
 from gui.exemplars.library.row_model import COLUMNS, HIDDEN, CellDelegate, RowModel
 from gui.theme.theme import Theme
 from gui.widgets.item_views import TableRows

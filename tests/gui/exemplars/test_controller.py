@@ -10,7 +10,7 @@ from core.debugger.session_view import SessionView
 from core.debugger.steps.views import ObservationView, StepView
 from gui.exemplars.controller import install
 from gui.shell.main_window import MainWindow
-from tests.core.memory.making import ALL
+from tests.core.exemplars.making import ALL
 from tests.gui.exemplars.stand_ins import asked_services
 
 

@@ -4,8 +4,8 @@ from PySide6.QtWidgets import QWidget
 
 from core.debugger.exemplars.editor.views import EditorView, OpenedExemplar
 from core.debugger.exemplars.library.views import ComparedVersions
-from core.memory.editing.toml_text import NEW_TEXT, text_of
-from core.memory.library.records import differences
+from core.exemplars.editing.toml_text import NEW_TEXT, text_of
+from core.exemplars.library.records import differences
 from gui.exemplars.editor.dialogs import ReplaceDialog, ask_conflict
 from gui.exemplars.editor.window import EditorWindow
 from tests.gui.exemplars.editor import samples

@@ -6,14 +6,14 @@ from pathlib import Path
 from PySide6.QtWidgets import QWidget
 
 from core.debugger.exemplars.library.views import LibraryJob, Notice, Query
-from core.memory.library.records import Filter, Retrieval
-from core.memory.library.store import Library
+from core.exemplars.library.records import Filter, Retrieval
+from core.exemplars.library.store import Library
 from core.schema.exemplar import Contrast
 from gui.exemplars.library.controller import LibraryController
 from gui.exemplars.library.library_window import LibraryWindow
 from gui.shell.undo import Reversible
 from tests.core.debugger.exemplars.opened_library import OpenedLibrary
-from tests.core.memory.making import ALL
+from tests.core.exemplars.making import ALL
 from tests.gui.look.studio import Studio, take_pictures
 
 

@@ -8,13 +8,13 @@ from core.debugger.commands import command
 from core.debugger.exemplars.analyses.service import AnalysisService
 from core.debugger.exemplars.analyses.views import AnalysisView, Duplicates, PairTexts
 from core.debugger.exemplars.changes import ExemplarChange, ExemplarChanges, Reversal
-from core.memory.editing.toml_text import text_of
+from core.exemplars.editing.toml_text import text_of
 from core.schema.errors import UsageError
 from core.schema.exemplar import Exemplar
 
 if TYPE_CHECKING:
     from core.debugger.session import Session
-    from core.memory.index import ExemplarIndex
+    from core.exemplars.index import ExemplarIndex
 
 
 class DuplicatesService(AnalysisService[Duplicates]):
@@ -32,7 +32,7 @@ class DuplicatesService(AnalysisService[Duplicates]):
         """Look for pairs no further apart than `within`, in place of a search in progress."""
 
         async def use(index: "ExemplarIndex") -> None:
-            from core.memory.analysis.duplicates import near_pairs
+            from core.exemplars.analysis.duplicates import near_pairs
 
             apart = self.memory.library().apart()
             result = Duplicates(within=within, with_kept=with_kept, kept=apart, members=len(index))

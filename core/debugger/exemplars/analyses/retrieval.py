@@ -8,7 +8,7 @@ from core.agent.presets import Presets
 from core.debugger.commands import command
 from core.debugger.exemplars.analyses.service import AnalysisService
 from core.debugger.exemplars.analyses.views import AnalysisView, Bench, BenchQuery, ExemplarMap, TaskPlace
-from core.memory.memory import Memory
+from core.exemplars.memory import Memory
 from core.schema.errors import DataError, UsageError
 from core.schema.exemplar import Exemplar, RecallSettings
 from core.schema.signal import Signal
@@ -17,8 +17,8 @@ from core.trace.store import TraceStore
 
 if TYPE_CHECKING:
     from core.debugger.session import Session
-    from core.memory.analysis.map import Projection
-    from core.memory.index import ExemplarIndex
+    from core.exemplars.analysis.map import Projection
+    from core.exemplars.index import ExemplarIndex
 
 _STATE = "\nState:\n"
 NEAREST = 5
@@ -66,7 +66,7 @@ class RetrievalService(AnalysisService[Bench]):
         draft = self._draft
 
         async def use(index: "ExemplarIndex") -> None:
-            from core.memory.analysis.lookups import try_lookup
+            from core.exemplars.analysis.lookups import try_lookup
 
             trial = await try_lookup(
                 index,
@@ -108,7 +108,7 @@ class RetrievalService(AnalysisService[Bench]):
 
     async def _draw(self, index: "ExemplarIndex") -> None:
         """Show the map, made anew where exemplars have changed, with the task that was looked up."""
-        from core.memory.analysis.map import project
+        from core.exemplars.analysis.map import project
 
         known, placed = self._projection, index.placed()
         drawn = self._bench.map

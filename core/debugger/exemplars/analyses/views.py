@@ -3,7 +3,7 @@
 from typing import Generic, Literal, TypeVar
 
 from core.debugger.jobs import JobView
-from core.memory.analysis.records import LeftOutExemplar, LookupTrial, MemberFound, NearPair, PairsFound
+from core.exemplars.analysis.records import LeftOutExemplar, LookupTrial, MemberFound, NearPair, PairsFound
 from core.schema.exemplar import RecallSettings, metadata_of
 from core.schema.record import Record
 

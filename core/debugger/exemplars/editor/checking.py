@@ -9,10 +9,10 @@ from core.agent.resources import AgentResources
 from core.debugger.background_read import ask_file
 from core.debugger.exemplars.editor.views import Checked, OpenedExemplar, PageChoice, ParserTrial
 from core.debugger.exemplars.prompt import prompt_of
+from core.exemplars.checks import Problem, check_draft
+from core.exemplars.editing.reading import read
+from core.exemplars.library.records import Entry, differences
 from core.llm.costs import count_tokens
-from core.memory.checks import Problem, check_draft
-from core.memory.editing.reading import read
-from core.memory.library.records import Entry, differences
 from core.sandbox.running import run_parser
 from core.schema.errors import TraceError, UsageError
 from core.schema.exemplar import Draft

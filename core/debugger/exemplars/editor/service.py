@@ -25,20 +25,20 @@ from core.debugger.exemplars.editor.views import (
 from core.debugger.exemplars.library.views import ComparedVersions, compare_versions
 from core.debugger.publisher import preset_options
 from core.debugger.service import Service
-from core.memory.checks import check_whole
-from core.memory.editing.changes import with_id
-from core.memory.editing.draft_files import Drafts, KeptDraft
-from core.memory.editing.reading import DraftReading, read
-from core.memory.editing.toml_text import NEW_TEXT, text_of
-from core.memory.library.records import Entry, Provenance
-from core.memory.library.trace_sync import success_of
+from core.exemplars.checks import check_whole
+from core.exemplars.editing.changes import with_id
+from core.exemplars.editing.draft_files import Drafts, KeptDraft
+from core.exemplars.editing.reading import DraftReading, read
+from core.exemplars.editing.toml_text import NEW_TEXT, text_of
+from core.exemplars.library.records import Entry, Provenance
+from core.exemplars.library.trace_sync import success_of
 from core.schema.errors import BackstepError, DataError, UsageError
 from core.schema.exemplar import Draft, Exemplar
 from core.schema.signal import Signal
 
 if TYPE_CHECKING:
     from core.debugger.session import Session
-    from core.memory.library.store import Library
+    from core.exemplars.library.store import Library
 
 _BY_HAND = Provenance(origin="by hand")
 

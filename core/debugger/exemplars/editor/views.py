@@ -3,9 +3,9 @@
 from typing import Literal, NamedTuple
 
 from core.debugger.catalogue import PresetOption
-from core.memory.editing.draft_files import KeptDraft
-from core.memory.editing.reading import TextProblem
-from core.memory.library.records import Version
+from core.exemplars.editing.draft_files import KeptDraft
+from core.exemplars.editing.reading import TextProblem
+from core.exemplars.library.records import Version
 from core.schema.exemplar import Draft
 from core.schema.messages import Message
 from core.schema.record import Record

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from core.debugger.exemplars.library.views import PAGE, CountsView, DetailView, ListView, Query
 from core.debugger.exemplars.prompt import prompt_of
 from core.debugger.services import Services
-from core.memory.library.records import Filter, LibraryRow
-from core.memory.memory import Memory
+from core.exemplars.library.records import Filter, LibraryRow
+from core.exemplars.memory import Memory
 from core.schema.errors import LibraryError
 
 if TYPE_CHECKING:
-    from core.memory.library.store import Library
+    from core.exemplars.library.store import Library
 
 T = TypeVar("T")
 IDS = 1000
@@ -68,7 +68,7 @@ class LibraryReader:
             raise
 
     def _opened(self, memory: Memory, path: Path) -> "Library":
-        from core.memory.library.store import Library
+        from core.exemplars.library.store import Library
 
         beside = memory.library().beside.members  # This also brings an older file up to date.
         if self._library is not None and path != self._library.path:

@@ -34,10 +34,10 @@ from core.debugger.exemplars.library.views import (
     compare_versions,
 )
 from core.debugger.service import JobService
-from core.memory.checks import Checker, Problem
-from core.memory.files import write_files
-from core.memory.library.records import Entry
-from core.memory.library.trace_sync import note_retrievals, success_of
+from core.exemplars.checks import Checker, Problem
+from core.exemplars.files import write_files
+from core.exemplars.library.records import Entry
+from core.exemplars.library.trace_sync import note_retrievals, success_of
 from core.schema.errors import BackstepError, UsageError
 from core.schema.exemplar import Exemplar
 from core.schema.signal import Signal
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     # What writes foreign files, and SQLite, take long to load: only who needs them waits for it.
     from core.debugger.exemplars.formats import ExemplarExportFormat
     from core.debugger.session import Session
-    from core.memory.library.store import Library
+    from core.exemplars.library.store import Library
 
 _EVERY = 1.0
 """Seconds between two looks at whether the library has changed, while somebody looks at it."""

@@ -3,10 +3,10 @@
 from typing import TYPE_CHECKING
 
 from core.debugger.jobs import JobView
-from core.memory.checks import Problem
-from core.memory.editing.toml_text import text_of
-from core.memory.exchange.plan import ImportChoices, ImportPlan
-from core.memory.library.records import (
+from core.exemplars.checks import Problem
+from core.exemplars.editing.toml_text import text_of
+from core.exemplars.exchange.plan import ImportChoices, ImportPlan
+from core.exemplars.library.records import (
     Counts,
     Entry,
     Filter,
@@ -22,7 +22,7 @@ from core.schema.exemplar import Draft
 from core.schema.record import Record
 
 if TYPE_CHECKING:
-    from core.memory.library.store import Library
+    from core.exemplars.library.store import Library
 
 PAGE = 100
 """Rows that are read at once."""

@@ -20,9 +20,9 @@ from core.debugger.exemplars.saving.views import (
 from core.debugger.interventions.live_page import HumanActionRecorder
 from core.debugger.service import Service
 from core.debugger.session_view import SessionView
+from core.exemplars.checks import check
+from core.exemplars.library.records import Filter
 from core.llm.costs import count_tokens
-from core.memory.checks import check
-from core.memory.library.records import Filter
 from core.schema.errors import BackstepError, DataError, TraceError, UsageError
 from core.schema.exemplar import RecallSettings, metadata_of
 from core.schema.messages import Message

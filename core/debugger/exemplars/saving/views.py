@@ -1,7 +1,7 @@
 """What the window draws of recording a demonstration, and of saving a run as an exemplar."""
 
-from core.memory.checks import Problem
-from core.memory.library.records import Provenance
+from core.exemplars.checks import Problem
+from core.exemplars.library.records import Provenance
 from core.schema.exemplar import Exemplar, Retrieved
 from core.schema.messages import Message
 from core.schema.record import Record

@@ -19,7 +19,7 @@ from core.debugger.exemplars.trying.views import (
 )
 from core.debugger.job_process import JobProcess, shared_flags
 from core.debugger.service import JobService
-from core.memory.library.store import Library
+from core.exemplars.library.store import Library
 from core.schema.errors import UsageError
 
 if TYPE_CHECKING:

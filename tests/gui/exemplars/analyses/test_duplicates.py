@@ -3,7 +3,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from core.debugger.exemplars.analyses.views import Duplicates, PairTexts
-from core.memory.analysis.records import NearPair
+from core.exemplars.analysis.records import NearPair
 from gui.exemplars.analyses.duplicates import DuplicatesPage
 from gui.exemplars.analyses.page import View
 from gui.shell.undo import UndoHistory

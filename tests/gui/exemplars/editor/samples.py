@@ -8,11 +8,11 @@ from core.debugger.exemplars.editor.views import (
     PageChoice,
     ParserTrial,
 )
-from core.memory.checks import check_draft
-from core.memory.editing.draft_files import KeptDraft
-from core.memory.editing.reading import read
-from core.memory.editing.toml_text import text_of
-from core.memory.library.records import Version
+from core.exemplars.checks import check_draft
+from core.exemplars.editing.draft_files import KeptDraft
+from core.exemplars.editing.reading import read
+from core.exemplars.editing.toml_text import text_of
+from core.exemplars.library.records import Version
 from core.schema.exemplar import AbstractionPair, Draft, DraftContrast, DraftStep
 from core.schema.messages import Message
 

@@ -7,8 +7,8 @@ from pytestqt.qtbot import QtBot
 
 from core.debugger.exemplars.editor.views import EditorView, NewText
 from core.debugger.exemplars.library.views import ComparedVersions
-from core.memory.editing.reading import read
-from core.memory.editing.toml_text import NEW_TEXT
+from core.exemplars.editing.reading import read
+from core.exemplars.editing.toml_text import NEW_TEXT
 from gui.exemplars.editor.window import EditorWindow
 from tests.gui.exemplars.editor import samples
 

@@ -3,11 +3,11 @@
 import pytest
 from PySide6.QtCore import Qt
 
-from core.memory.library.store import Library
+from core.exemplars.library.store import Library
 from gui.exemplars.controller import ChangesController
 from gui.exemplars.library.controller import LibraryController
 from tests.core.debugger.exemplars.opened_library import OpenedLibrary
-from tests.core.memory.making import ALL, exemplar
+from tests.core.exemplars.making import ALL, exemplar
 from tests.gui.exemplars.stand_ins import PlainWindow
 
 SECONDS = 20_000

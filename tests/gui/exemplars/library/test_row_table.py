@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from core.debugger.exemplars.library.views import PAGE, Chosen, ListView, Query
-from core.memory.library.records import LibraryRow
+from core.exemplars.library.records import LibraryRow
 from gui.exemplars.library.row_model import COLUMNS
 from gui.exemplars.library.row_table import RowTable
 

@@ -6,8 +6,8 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from core.debugger.exemplars.saving.views import Saved, SavingContrast, SavingStep, SavingView
-from core.memory.checks import Problem
-from core.memory.library.records import Provenance
+from core.exemplars.checks import Problem
+from core.exemplars.library.records import Provenance
 from core.schema.exemplar import Contrast, Exemplar, ExemplarStep, Retrieved
 from core.schema.messages import Message
 from gui.exemplars.saving.window import SavingWindow

@@ -10,14 +10,14 @@ from core.agent.resources import agent_resources_of
 from core.debugger.exemplars.changes import ExemplarChanges
 from core.debugger.exemplars.editor.service import EditorService
 from core.debugger.exemplars.editor.views import EditorView, PageChoice
-from core.memory.editing.draft_files import Drafts
-from core.memory.editing.reading import read
-from core.memory.editing.toml_text import text_of
-from core.memory.library.records import Provenance
+from core.exemplars.editing.draft_files import Drafts
+from core.exemplars.editing.reading import read
+from core.exemplars.editing.toml_text import text_of
+from core.exemplars.library.records import Provenance
 from core.schema.exemplar import AbstractionPair, DraftStep
 from core.schema.signal import Signal
 from core.trace.store import TraceStore
-from tests.core.memory.making import ALL
+from tests.core.exemplars.making import ALL
 from tests.core.trace.making import write_run
 
 BUNDLED = "miniwob/book-flight/0"

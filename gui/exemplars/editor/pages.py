@@ -73,11 +73,12 @@ class PreviewPage(QWidget):
         if checked.preset and self.chosen != checked.preset:
             self.choose(checked.preset)
         before = _BEFORE if checked.draft is None else ""
-        self.note.show_text(before or (checked.prompt_note if checked.messages else ""))
-        self.or_words.say("" if checked.messages else checked.prompt_note or "There is no prompt yet.")
-        self.fact.setText(count(checked.prompt_tokens, "token") if checked.messages else "")
+        prompt = checked.prompt
+        self.note.show_text(before or (prompt.note if prompt.messages else ""))
+        self.or_words.say("" if prompt.messages else prompt.note or "There is no prompt yet.")
+        self.fact.setText(count(prompt.tokens, "token") if prompt.messages else "")
         pieces: list[Piece] = []
-        for number, one in enumerate(checked.messages, start=1):
+        for number, one in enumerate(prompt.messages, start=1):
             pieces += [Piece(f"{number}. {one.role}", heading=number), Piece(one.text)]
         at = self.text.verticalScrollBar().value()
         self.text.show_pieces(pieces)

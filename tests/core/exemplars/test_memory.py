@@ -32,6 +32,15 @@ async def test_without_a_library_files_are_recalled_and_none_is_made(memory, tmp
     assert not (tmp_path / LIBRARY_NAME).exists()
 
 
+async def test_a_library_that_another_program_makes_is_seen(memory, tmp_path):
+    assert memory.library().find(ALL[0].id) is None
+    other = Memory((), library=tmp_path / LIBRARY_NAME)
+    other.library().save(ALL[0])
+    other.close()
+    assert memory.library().get(ALL[0].id).exemplar == ALL[0]
+    assert await used(memory, ALL[0].key) == [ALL[0].id]
+
+
 async def test_what_is_saved_is_recalled_at_once_and_what_is_archived_no_more(memory):
     library = memory.library()
     library.save(ALL[0])

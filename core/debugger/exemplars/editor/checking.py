@@ -70,9 +70,7 @@ def checked(
         tokens=sum(looks) + contrasts + _tokens(draft.task),
         look_tokens=looks,
         preset=preset,
-        messages=prompt.messages,
-        prompt_tokens=prompt.tokens,
-        prompt_note=prompt.note,
+        prompt=prompt,
     )
 
 

@@ -3,11 +3,11 @@
 from typing import Literal, NamedTuple
 
 from core.debugger.catalogue import PresetOption
+from core.debugger.exemplars.library.views import ExemplarPrompt
 from core.exemplars.editing.draft_files import KeptDraft
 from core.exemplars.editing.reading import TextProblem
 from core.exemplars.library.records import Version
 from core.schema.exemplar import Draft
-from core.schema.messages import Message
 from core.schema.record import Record
 
 SaveWay = Literal["save", "over", "copy"]
@@ -60,11 +60,8 @@ class Checked(Record):
     """About how many its trajectory has in a prompt."""
     look_tokens: tuple[int, ...] = ()
     preset: str = ""
-    messages: tuple[Message, ...] = ()
+    prompt: ExemplarPrompt = ExemplarPrompt()
     """The part of the prompt that shows it, exactly as the agent would send it."""
-    prompt_tokens: int = 0
-    prompt_note: str = ""
-    """Why there is none, or what is to be known of it."""
 
 
 class ParserTrial(Record):

@@ -19,6 +19,7 @@ from core.exemplars.library.records import (
     differences,
 )
 from core.schema.exemplar import Draft
+from core.schema.messages import Message
 from core.schema.record import Record
 
 if TYPE_CHECKING:
@@ -82,6 +83,22 @@ class CountsView(Record):
     """By kind: the values with how many there would be; the kind's own condition is left out of account."""
     without: tuple[tuple[str, int], ...] = ()
     """If nothing is found: each condition, with how many there would be without it."""
+
+
+class ExemplarPrompt(Record):
+    """One exemplar in a prompt."""
+
+    messages: tuple[Message, ...] = ()
+    tokens: int = 0
+    note: str = ""
+    """Why there are no messages, or what is to be known of them."""
+
+    @property
+    def text(self) -> str:
+        """The messages under each other, or why there are none."""
+        if len(self.messages) < 2:
+            return self.messages[0].text.strip() if self.messages else self.note
+        return "\n\n".join(f"─── {one.role} ───\n{one.text.strip()}" for one in self.messages)
 
 
 class DetailView(Record):

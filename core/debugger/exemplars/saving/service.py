@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from core.agent.presets import MemoryTable
 from core.debugger.commands import command
 from core.debugger.exemplars.changes import ExemplarChanges, Reversal
-from core.debugger.exemplars.prompt import Way, messages_of
+from core.debugger.exemplars.prompt import Way, written
 from core.debugger.exemplars.saving.selection import Selection, Survey, id_for, selection_of, survey_of_run
 from core.debugger.exemplars.saving.views import (
     RecordedSteps,
@@ -22,10 +22,8 @@ from core.debugger.service import Service
 from core.debugger.session_view import SessionView
 from core.exemplars.checks import check
 from core.exemplars.library.records import Filter
-from core.llm.costs import count_tokens
-from core.schema.errors import BackstepError, DataError, TraceError, UsageError
+from core.schema.errors import BackstepError, TraceError, UsageError
 from core.schema.exemplar import RecallSettings, metadata_of
-from core.schema.messages import Message
 from core.schema.signal import Signal
 from core.trace.records import StepRow
 
@@ -176,19 +174,11 @@ class SavingService(Service[SavingView]):
         """Return what the view says of an exemplar."""
         exemplar, run = kept.exemplar, kept.provenance.run
         success = self._survey.row.verdict.success if self._survey is not None else None
-        messages: tuple[Message, ...] = ()
-        prompt_problem = ""
-        try:
-            messages = messages_of(exemplar, self.services.resources, Way.of_text(self._preset_text))
-        except DataError as error:
-            prompt_problem = str(error)
         return {
             "exemplar": exemplar,
             "family": exemplar.family,
             "provenance": kept.provenance,
-            "messages": messages,
-            "prompt_problem": prompt_problem,
-            "tokens": sum(count_tokens(one.text) for one in messages),
+            "prompt": written(exemplar, self.services.resources, Way.of_text(self._preset_text)),
             "key": exemplar.key,
             "problems": await check(
                 exemplar,

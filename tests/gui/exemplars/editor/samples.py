@@ -8,6 +8,7 @@ from core.debugger.exemplars.editor.views import (
     PageChoice,
     ParserTrial,
 )
+from core.debugger.exemplars.library.views import ExemplarPrompt
 from core.exemplars.checks import check_draft
 from core.exemplars.editing.draft_files import KeptDraft
 from core.exemplars.editing.reading import read
@@ -109,8 +110,7 @@ def checked(text: str, edit: int) -> Checked:
         tokens=305,
         look_tokens=(120, 110, 100),
         preset="synapse",
-        messages=MESSAGES,
-        prompt_tokens=318,
+        prompt=ExemplarPrompt(messages=MESSAGES, tokens=318),
     )
 
 

@@ -118,16 +118,16 @@ def test_a_text_is_checked_and_shown_as_the_agent_shows_it(asked):
     assert "Did you mean click-button?" in checked.problems[1].text
     step = DraftStep(observation='[1] link "x"', raw="hidden", actions=("click [1]",))
     asked.check(asked.text(task="Go on.", steps=(step,)), 5, "synapse")
-    told = "\n".join(one.text for one in asked.view.checked.messages)
+    told = "\n".join(one.text for one in asked.view.checked.prompt.messages)
     for words in ("Go on.", '[1] link "x"', "click [1]"):
         assert words in told
     assert "hidden" not in told
-    assert asked.view.checked.prompt_tokens > 0
+    assert asked.view.checked.prompt.tokens > 0
     asked.check(text, 6, "plain")
-    assert [one.role for one in asked.view.checked.messages] == ["system"]
-    assert "no [memory]" in asked.view.checked.prompt_note
+    assert [one.role for one in asked.view.checked.prompt.messages] == ["system"]
+    assert "no [memory]" in asked.view.checked.prompt.note
     asked.check(text, 7, "nosuch")
-    assert "nosuch" in asked.view.checked.prompt_note
+    assert "nosuch" in asked.view.checked.prompt.note
 
 
 def test_the_prompt_of_the_last_text_that_could_be_read_stays_while_one_cannot(asked):
@@ -137,7 +137,7 @@ def test_the_prompt_of_the_last_text_that_could_be_read_stays_while_one_cannot(a
     before = asked.view.checked
     asked.check(asked.view.opened.text + "task", 2)
     checked = asked.view.checked
-    assert (checked.edit, checked.draft, checked.messages) == (2, None, before.messages)
+    assert (checked.edit, checked.draft, checked.prompt) == (2, None, before.prompt)
     assert [one.line for one in checked.problems] == [asked.view.opened.text.count("\n") + 1]
 
 

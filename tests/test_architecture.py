@@ -154,7 +154,7 @@ def test_main_alone_knows_both_sides():
 MOST_METHODS = 25
 LARGER = {
     "core.trace.store.TraceStore",  # The one door to a database: a method for each transaction.
-    "core.memory.library.store.Library",  # Likewise.
+    "core.exemplars.library.store.Library",  # Likewise.
 }
 
 

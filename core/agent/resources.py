@@ -9,9 +9,9 @@ from core.agent.policies.catalogue import POLICIES, Policies
 from core.agent.presets import PRESETS, Presets
 from core.agent.prompts import PROMPTS, Prompts
 from core.agent.spaces.file import SPACES, Spaces
-from core.memory.files import EXEMPLARS
-from core.memory.library.records import LIBRARY_NAME
-from core.memory.memory import Memory
+from core.exemplars.files import EXEMPLARS
+from core.exemplars.library.records import LIBRARY_NAME
+from core.exemplars.memory import Memory
 from core.schema.changes import NONE, OWN, Changes
 from core.schema.errors import DataError
 

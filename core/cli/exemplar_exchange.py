@@ -8,14 +8,14 @@ from typing import Any
 from core.cli.exemplar_tables import memory_of
 from core.cli.output import put_file, put_json, put_table, say
 from core.debugger.exemplars.formats import export_format
-from core.memory.exchange.documents import read_document
-from core.memory.exchange.importing import FilesRead, keep
-from core.memory.exchange.imports.step import is_step
-from core.memory.exchange.plan import Fate, ImportChoices, ImportPlan
-from core.memory.exchange.reader import titles_of
-from core.memory.files import EXEMPLARS, write_files
-from core.memory.library.records import Filter, Origin
-from core.memory.memory import Memory
+from core.exemplars.exchange.documents import read_document
+from core.exemplars.exchange.importing import FilesRead, keep
+from core.exemplars.exchange.imports.step import is_step
+from core.exemplars.exchange.plan import Fate, ImportChoices, ImportPlan
+from core.exemplars.exchange.reader import titles_of
+from core.exemplars.files import write_files
+from core.exemplars.library.records import Filter, Origin
+from core.exemplars.memory import Memory
 from core.schema.errors import DataError, UsageError
 from core.schema.exemplar import Exemplar
 from core.settings.settings import Settings, config_folder
@@ -124,18 +124,9 @@ def _held(memory: Memory, origin: Origin | None = None, *, mine: bool = False) -
 
     With an origin only those that came from there, with `mine` none of the installation's.
     """
-    held: dict[str, Exemplar] = {}
-    for path, exemplar in memory.files.placed():
-        of_file: Origin = "bundled" if path.parent == EXEMPLARS else "file"
-        if origin in (None, of_file) and not (mine and of_file == "bundled"):
-            held[exemplar.id] = exemplar
-    if library := memory.open_library():
-        for id in library.has(held):
-            del held[id]
-        held |= {
-            exemplar.id: exemplar for _, exemplar in library.all(Filter(archived=None, origin=origin or ""))
-        }
-    return sorted(held.values(), key=lambda exemplar: (exemplar.family, exemplar.id))
+    entries = memory.library().entries(Filter(archived=None, origin=origin or ""))
+    held = (entry.exemplar for entry in entries if not (mine and entry.provenance.origin == "bundled"))
+    return sorted(held, key=lambda exemplar: (exemplar.family, exemplar.id))
 
 
 def _so_many(number: int) -> str:

@@ -1,6 +1,5 @@
 """The commands that try exemplars: replay, worth and credits."""
 
-from collections.abc import Iterator
 from contextlib import closing
 
 from core.agent.gates import gates_of
@@ -12,14 +11,12 @@ from core.cli.runs import open_for_reading
 from core.cli.surroundings import WithEmbedded, in_browser, in_loop
 from core.debugger.ask_again.repeat import attribute_step, kept_attributions
 from core.debugger.ask_again.views import Attribution
-from core.debugger.evaluations.worth import rows_of
 from core.debugger.exemplars.scripted import world_for
 from core.debugger.exemplars.trying.replay import replay
 from core.debugger.exemplars.trying.views import ReplayResult, replays_in_words, sums_of
 from core.debugger.services import user_llms
 from core.environments.registry import Environments
-from core.memory.library.records import Entry, Filter, Provenance
-from core.memory.memory import Memory
+from core.exemplars.library.records import Filter
 from core.schema.errors import NotInLibraryError, NotInTraceError, UsageError
 from core.schema.step import Decided
 from core.settings.settings import Settings, config_folder
@@ -40,8 +37,9 @@ def replay_exemplars(
     Returns whether none failed. Raises BackstepError.
     """
     memory = memory_of(settings)
+    library = memory.library()
     try:
-        entries = list(_entries(memory, ids, chosen))
+        entries = [library.get(id) for id in ids] or list(library.entries(chosen))
     except NotInLibraryError as error:
         raise UsageError(str(error)) from error
     if not entries:
@@ -64,7 +62,7 @@ def replay_exemplars(
                     store=store,
                     on_gate=settings.on_gate,
                 )
-                memory.library().save_proof("replay", result.id, result.when, result.model_dump_json())
+                library.save_proof("replay", result.id, result.when, result.model_dump_json())
                 say(f"{result.id}: {result.sentence}")
                 results.append(result)
             return results
@@ -94,22 +92,6 @@ def replay_exemplars(
         put_table(("exemplar", "task", "seed", "", "why"), rows)
         put(replays_in_words(results))
     return not any(result.success is False for result in results)
-
-
-def _entries(memory: Memory, ids: tuple[str, ...], chosen: Filter) -> Iterator[Entry]:
-    library = memory.listing()
-    files = {exemplar.id: (origin, exemplar) for origin, exemplar in memory.file_members()}
-
-    def entry(id: str) -> Entry:
-        if id in files:
-            origin, exemplar = files[id]
-            return Entry(exemplar=exemplar, provenance=Provenance(origin=origin))
-        return library.get(id)
-
-    if ids:
-        yield from map(entry, ids)
-        return
-    yield from (entry(row.id) for row in rows_of(library, chosen))
 
 
 def attribute_run(

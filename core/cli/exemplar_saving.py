@@ -12,10 +12,10 @@ from core.cli.surroundings import WithEmbedded, in_browser
 from core.debugger.exemplars.saving.selection import Selection, exemplar_of_run
 from core.debugger.exemplars.scripted import Look, RecordedExemplar, exemplar_of, open_world, perform, written
 from core.environments.registry import Environments
+from core.exemplars.files import read_exemplars, write_exemplars
+from core.exemplars.library.records import LIBRARY_NAME
+from core.exemplars.library.store import Library
 from core.llm.replies import read_lines
-from core.memory.files import read_exemplars, write_exemplars
-from core.memory.library.records import LIBRARY_NAME
-from core.memory.library.store import Library
 from core.schema.action_text import parse_action
 from core.schema.errors import ActionSyntaxError, DataError, UsageError
 from core.schema.messages import LLMReply

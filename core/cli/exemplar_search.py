@@ -3,18 +3,18 @@
 import asyncio
 from pathlib import Path
 
-from core.agent.abstraction import clean_of
 from core.cli.exemplar_tables import listing_of, memory_of
 from core.cli.output import put, put_json, put_table, say
 from core.cli.runs import reading
 from core.cli.surroundings import embedding_of, in_loop
-from core.memory.analysis.lookups import leave_one_out, read_texts
-from core.memory.analysis.records import LeftOutExemplar
-from core.memory.index import ExemplarIndex
-from core.memory.library.records import Filter
-from core.schema.errors import UsageError
-from core.schema.exemplar import RecallSettings, metadata_of
-from core.schema.step import Observed, record_of
+from core.debugger.exemplars.analyses.retrieval import query_of
+from core.debugger.exemplars.analyses.views import BenchQuery
+from core.exemplars.analysis.lookups import leave_one_out, read_texts
+from core.exemplars.analysis.records import LeftOutExemplar
+from core.exemplars.index import ExemplarIndex
+from core.exemplars.library.beside import numbered
+from core.exemplars.library.records import Filter
+from core.schema.exemplar import RecallSettings
 from core.settings.settings import Settings
 
 
@@ -23,10 +23,11 @@ def retrieve(
 ) -> None:
     """Print what a task would be shown: distances, votes, and what is used."""
     memory = memory_of(settings)
-    query = text if text.startswith("Task:") else metadata_of(text, "")
+    query = BenchQuery(task=text)
     if run is not None:
-        query = _query_of(settings, run)
-    found = asyncio.run(memory.recall(query, recall, environment=environment))
+        with reading(settings) as store:
+            query = query_of(store, run, 1)
+    found = asyncio.run(memory.recall(query.text, recall, environment=environment))
     if as_json:
         put_json({**found.model_dump(exclude={"used"}), "used": [one.id for one in found.used]})
         return
@@ -61,7 +62,7 @@ def leave_one_out_of(
     async def work() -> LeftOutExemplar:
         if texts is not None:
             index = ExemplarIndex(embedding_of(settings))
-            await index.refresh(read_texts(texts), memory.on_progress)
+            await index.refresh(numbered(read_texts(texts)), memory.on_progress)
             return await leave_one_out(index, index.numbers(), votes=votes)
         library = listing_of(settings, memory)
 
@@ -120,15 +121,3 @@ def reindex(settings: Settings, *, as_json: bool) -> None:
         return count
 
     in_loop(work())
-
-
-def _query_of(settings: Settings, run: int) -> str:
-    """Return the text by which a run looked its exemplars up, or would have; raises UsageError."""
-    with reading(settings) as store:
-        row = store.run(run)
-        first = next(iter(store.steps(run)), None)
-        records = () if first is None else store.step(run, first.number).records
-    observed = record_of(Observed, records)
-    if observed is None:
-        raise UsageError(f"Run {run} has no recorded page. Use the text of a task instead.")
-    return metadata_of(row.instruction, clean_of(observed.observation).text)

@@ -4,28 +4,24 @@ import asyncio
 import csv
 import io
 import sys
-from collections.abc import Callable
 from datetime import datetime
-from typing import Any
+from functools import partial
 
 from core.agent.policies.catalogue import POLICIES, Policies
 from core.cli.output import put, put_file, put_json, put_lines, put_table, say, say_lines
 from core.cli.runs import open_for_reading, reading
 from core.cli.surroundings import resources_of
-from core.memory.analysis.duplicates import near_pairs
-from core.memory.analysis.map import Projection, alone, loneliest, project
-from core.memory.analysis.records import Lonely, PairsFound, grouped, sameness
-from core.memory.checks import Problem, check
-from core.memory.index import ExemplarIndex
-from core.memory.library.records import Counts, Entry, Filter, LibraryRow, Order, Provenance, differences
-from core.memory.library.store import Library
-from core.memory.library.trace_sync import note_retrievals
-from core.memory.memory import Memory
-from core.schema.errors import NotInLibraryError, NotInTraceError, UsageError
+from core.exemplars.analysis.duplicates import near_pairs
+from core.exemplars.analysis.map import Projection, alone, loneliest, project
+from core.exemplars.analysis.records import Lonely, PairsFound, grouped
+from core.exemplars.checks import Checker, Problem
+from core.exemplars.index import ExemplarIndex
+from core.exemplars.library.records import Counts, Filter, Order, differences
+from core.exemplars.library.store import Library
+from core.exemplars.library.trace_sync import note_retrievals, success_of
+from core.exemplars.memory import Memory
+from core.schema.errors import NotInLibraryError, UsageError
 from core.settings.settings import Settings, config_folder
-
-_PAGE = 500
-"""Rows that are read at once where all are wanted."""
 
 
 def memory_of(settings: Settings) -> Memory:
@@ -88,7 +84,7 @@ def show_exemplar(
     memory = memory_of(settings)
     library = listing_of(settings, memory)
     try:
-        entry = _entry(memory, library, id)
+        entry = library.get(id)
         if version is not None or against is not None:
             exemplar = library.at(id, version or entry.version)
         else:
@@ -142,85 +138,36 @@ def check_exemplars(settings: Settings, wanted: Filter, most_tokens: int, *, as_
     """Print all that is wrong with the exemplars, and return whether there is no fault."""
     memory = memory_of(settings)
     library = listing_of(settings, memory)
-    is_success = _success_of(settings)
+    store = open_for_reading(settings) if settings.database.exists() else None
+    is_success = None if store is None else partial(success_of, store)
     policies = Policies((POLICIES, config_folder() / "policies")).callable_names()
 
     async def work() -> list[Problem]:
         found = [Problem(id="", kind="line", text=text) for text in memory.files.problems()]
-        tried: dict[tuple[str, str], bool] = {}
-        for row, exemplar in _all(memory, library, wanted):
-            page = exemplar.abstraction[0].state if exemplar.abstraction else ""
-            key = (exemplar.parser, page if "<" in page else "")
-            problems = await check(
-                exemplar,
-                run=row.run,
-                is_success=is_success,
-                most_tokens=most_tokens,
-                with_parser=not tried.get(key, False),
-                policies=policies,
-            )
-            tried[key] = not any(one.kind == "parser" for one in problems)
-            found += problems
+        checker = Checker(is_success, policies, most_tokens)
+        for entry in library.entries(wanted):
+            found += await checker.problems(entry)
         return found
 
     problems = asyncio.run(work())
     faults = sum(1 for one in problems if one.level == "fault")
     if as_json:
-        put_json([one.model_dump() for one in problems])
+        put_json([{**one.model_dump(exclude={"at"}), "where": one.where} for one in problems])
     elif problems:
         put_table(
             ("exemplar", "", "where", "what"), [(one.id, one.level, one.where, one.text) for one in problems]
         )
-    say(
-        f"{faults} faults, {len(problems) - faults} notes in {library.page(wanted, limit=1).total} exemplars."
-    )
+    say(f"{faults} faults, {len(problems) - faults} notes in {library.total(wanted)} exemplars.")
     return not faults
 
 
 def listing_of(settings: Settings, memory: Memory) -> Library:
     """Return the library with the files next to it, brought up to what the trace knows by now."""
-    library = memory.open_library()
-    if library is not None and settings.database.exists():
+    library = memory.library()
+    if settings.database.exists():
         with reading(settings) as traces:
             note_retrievals(library, traces)
-    return memory.listing()
-
-
-def _entry(memory: Memory, library: Library, id: str) -> Entry:
-    for origin, exemplar in memory.file_members():
-        if exemplar.id == id:
-            page = library.page(Filter(origin=origin, words=id), limit=_PAGE)
-            tokens = next((row.tokens for row in page.rows if row.id == id), 0)
-            return Entry(exemplar=exemplar, provenance=Provenance(origin=origin), tokens=tokens)
-    return library.get(id)
-
-
-def _all(memory: Memory, library: Library, wanted: Filter) -> "Any":
-    """Give each exemplar that the filter lets through with its row, some at a time."""
-    files = {exemplar.id: exemplar for _, exemplar in memory.file_members()}
-    offset = 0
-    while True:
-        rows: tuple[LibraryRow, ...] = library.page(wanted, order="id", offset=offset, limit=_PAGE).rows
-        for row in rows:
-            exemplar = files.get(row.id) if row.read_only else None
-            yield row, exemplar or library.get(row.id).exemplar
-        if len(rows) < _PAGE:
-            return
-        offset += len(rows)
-
-
-def _success_of(settings: Settings) -> Callable[[int], bool | None] | None:
-    if not settings.database.exists():
-        return None
-    store = open_for_reading(settings)
-
-    def is_success(run: int) -> bool | None:
-        try:
-            return store.run(run).verdict.success
-        except NotInTraceError:
-            return None
-
-    return is_success
+    return library
 
 
 def _put_counts(counts: Counts, *, as_json: bool) -> None:
@@ -260,8 +207,8 @@ _LONELY = 12
 def print_duplicates(settings: Settings, within: float, *, with_kept: bool, as_json: bool) -> None:
     """Print the pairs no further apart than `within`, in groups, the nearest first."""
     memory = memory_of(settings)
-    library = memory.open_library()
-    apart = library.apart() if library is not None and not with_kept else frozenset()
+    library = memory.library()
+    apart = frozenset() if with_kept else library.apart()
 
     async def look(index: ExemplarIndex) -> PairsFound:
         found = PairsFound(within=within)
@@ -270,33 +217,27 @@ def print_duplicates(settings: Settings, within: float, *, with_kept: bool, as_j
         return found
 
     found = asyncio.run(memory.looked_up(look))
-    files = tuple(one for _, one in memory.file_members())
-    rows: list[dict[str, Any]] = []
-    for number, group in enumerate(grouped(found.pairs), start=1):
-        for pair in group:
-            own = [one for one in (pair.number, pair.other) if one > 0]
-            read = library.exemplars(own) if library is not None and own else {}
-            both = [files[-one - 1] if one < 0 else read.get(one) for one in (pair.number, pair.other)]
-            if both[0] is None or both[1] is None:
-                continue  # Somebody has archived it meanwhile.
-            rows.append(
-                {
-                    "group": number,
-                    "distance": pair.distance,
-                    "same": sameness(both[0], both[1]),
-                    "exemplars": [one.id for one in both if one is not None],
-                    "families": [one.family for one in both if one is not None],
-                    "tasks": [one.task for one in both if one is not None],
-                }
-            )
+    rows = [
+        {
+            "group": number,
+            "distance": pair.distance,
+            "same": pair.same,
+            "exemplars": pair.ids,
+            "families": pair.families,
+            "tasks": pair.tasks,
+        }
+        for number, group in enumerate(grouped(found.pairs), start=1)
+        for pair in group
+    ]
     if as_json:
         put_json({"within": within, "members": found.members, "more": found.more, "pairs": rows})
         return
     put_table(
         ("group", "distance", "same", "exemplar", "and", "task"),
         [
-            (str(row["group"]), f"{row['distance']:.3f}", row["same"], *row["exemplars"], row["tasks"][0])
-            for row in rows
+            (str(number), f"{pair.distance:.3f}", pair.same, *pair.ids, pair.tasks[0])
+            for number, group in enumerate(grouped(found.pairs), start=1)
+            for pair in group
         ],
     )
     more = " These are the nearest. There may be more." if found.more else ""

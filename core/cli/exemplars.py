@@ -1,6 +1,7 @@
 """The group of commands `exemplars`: its help and flags. The other modules here carry the commands out."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, get_args
@@ -30,18 +31,47 @@ from core.schema.errors import UsageError
 Words = Annotated[
     str, typer.Option("--search", help="Words to find in task, thoughts, actions, tags or note.")
 ]
-Family = Annotated[str, typer.Option("--family", help="Only this family.")]
-EnvironmentName = Annotated[str, typer.Option("--environment", help="Only this environment.")]
-Site = Annotated[str, typer.Option("--site", help="Only this site, by its host.")]
 OriginName = Annotated[str, typer.Option("--origin", help='Only this origin, such as "demonstration".')]
-Tag = Annotated[list[str] | None, typer.Option("--tag", help="Only with this tag. Can be repeated.")]
-DecidedBy = Annotated[str, typer.Option("--llm", help="Only those decided by this LLM.")]
-Since = Annotated[str, typer.Option("--from", help="Made on this day or later, such as 2025-01-31.")]
-Until = Annotated[str, typer.Option("--until", help="Made before this day.")]
-Archived = Annotated[bool, typer.Option("--archived", help="Only those in the archive.")]
 _IMPORTED = "jsonl, synapse, step, mind2web, webshop, chrome-recorder, browser-use or browsergym"
 _EXPORTED = "jsonl, chat, atif or synapse"
 Votes = Annotated[int, typer.Option("--votes", min=1, max=50, help="How many of the nearest vote.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExemplarsChosen:
+    """The options that choose exemplars."""
+
+    search: Words = ""
+    family: Annotated[str, typer.Option("--family", help="Only this family.")] = ""
+    environment: Annotated[str, typer.Option("--environment", help="Only this environment.")] = ""
+    site: Annotated[str, typer.Option("--site", help="Only this site, by its host.")] = ""
+    origin: OriginName = ""
+    tag: Annotated[list[str] | None, typer.Option("--tag", help="Only with this tag. Can be repeated.")] = (
+        None
+    )
+    llm: Annotated[str, typer.Option("--llm", help="Only those decided by this LLM.")] = ""
+    since: Annotated[str, typer.Option("--from", help="Made on this day or later, such as 2025-01-31.")] = ""
+    until: Annotated[str, typer.Option("--until", help="Made before this day.")] = ""
+    archived: Annotated[bool, typer.Option("--archived", help="Only those in the archive.")] = False
+
+    def filter(self) -> Any:
+        """Return the filter; raises UsageError for an unknown origin, or what is no day."""
+        from core.exemplars.library.records import Filter
+
+        return Filter.model_validate(
+            {
+                "words": self.search,
+                "family": self.family,
+                "environment": self.environment,
+                "site": self.site,
+                "origin": _origin(self.origin) or "",
+                "tags": tuple(self.tag or ()),
+                "llm": self.llm,
+                "made_from": _moment(self.since, "--from"),
+                "made_until": _moment(self.until, "--until"),
+                "archived": self.archived,
+            }
+        )
 
 
 def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -> None:
@@ -50,17 +80,8 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
     app.add_typer(group, name="exemplars")
 
     @group.command(name="list")
+    @with_groups
     def list_(
-        search: Words = "",
-        family: Family = "",
-        environment: EnvironmentName = "",
-        site: Site = "",
-        origin: OriginName = "",
-        tag: Tag = None,
-        llm: DecidedBy = "",
-        since: Since = "",
-        until: Until = "",
-        archived: Archived = False,
         order: Annotated[
             str, typer.Option("--order", help="Sort by changed, made, family, id, tokens or task.")
         ] = "changed",
@@ -71,15 +92,24 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
         ] = False,
         db: Database = None,
         as_json: AsJson = False,
+        *,
+        chosen: ExemplarsChosen,
     ) -> None:
         """List exemplars: yours, those of your files, and the bundled ones."""
         from core.cli.exemplar_tables import list_exemplars
-        from core.memory.library.records import Order
+        from core.exemplars.library.records import Order
 
         if order not in get_args(Order):
             raise UsageError(f'"{order}" is not an order; use one of {", ".join(get_args(Order))}.')
-        wanted = _filter(search, family, environment, site, origin, tag, llm, since, until, archived)
-        list_exemplars(settings_with(db=db), wanted, order, limit, offset, counts=counts, as_json=as_json)  # type: ignore[arg-type]
+        list_exemplars(
+            settings_with(db=db),
+            chosen.filter(),
+            order,  # type: ignore[arg-type]
+            limit,
+            offset,
+            counts=counts,
+            as_json=as_json,
+        )
 
     @group.command()
     def show(
@@ -135,27 +165,21 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
         )
 
     @group.command()
+    @with_groups
     def check(
-        search: Words = "",
-        family: Family = "",
-        environment: EnvironmentName = "",
-        site: Site = "",
-        origin: OriginName = "",
-        tag: Tag = None,
-        llm: DecidedBy = "",
-        archived: Archived = False,
         most_tokens: Annotated[
             int,
             typer.Option("--most-tokens", min=1, help="Report trajectories with more tokens as too long."),
         ] = 4000,
         db: Database = None,
         as_json: AsJson = False,
+        *,
+        chosen: ExemplarsChosen,
     ) -> None:
         """Check exemplars: actions, elements, programs, length, source. The exit code is 1 if one has a fault."""
         from core.cli.exemplar_tables import check_exemplars
 
-        wanted = _filter(search, family, environment, site, origin, tag, llm, archived=archived)
-        is_good = check_exemplars(settings_with(db=db), wanted, most_tokens, as_json=as_json)
+        is_good = check_exemplars(settings_with(db=db), chosen.filter(), most_tokens, as_json=as_json)
         raise typer.Exit(0 if is_good else 1)
 
     @group.command()
@@ -201,6 +225,7 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
         look_up(settings_with(db=db), text, run, recall, environment, as_json=as_json)
 
     @group.command()
+    @with_groups
     def loo(
         texts: Annotated[
             Path | None,
@@ -208,18 +233,15 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
                 "--texts", help="A JSON file with lists of texts by family, instead of the exemplars."
             ),
         ] = None,
-        family: Family = "",
-        environment: EnvironmentName = "",
-        origin: OriginName = "",
-        tag: Tag = None,
         votes: Votes = 3,
         as_json: AsJson = False,
+        *,
+        chosen: ExemplarsChosen,
     ) -> None:
         """Leave one out: check whether the family of each exemplar would be found without it."""
         from core.cli.exemplar_search import leave_one_out_of
 
-        wanted = _filter(family=family, environment=environment, origin=origin, tag=tag)
-        leave_one_out_of(settings_with(), texts, wanted, votes, as_json=as_json)
+        leave_one_out_of(settings_with(), texts, chosen.filter(), votes, as_json=as_json)
 
     @group.command()
     def duplicates(
@@ -261,28 +283,27 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
         make(settings_with(), as_json=as_json)
 
     @group.command()
+    @with_groups
     def replay(
         ids: Annotated[
             list[str] | None, typer.Argument(help="Exemplars. Default: all that match the filters.")
         ] = None,
-        family: Family = "",
-        origin: OriginName = "",
-        tag: Tag = None,
         on_gate: OnGate = None,
         browser: Browser = None,
         db: Database = None,
         tasks_file: TaskFiles = None,
         webarena: WebArenaFiles = None,
         as_json: AsJson = False,
+        *,
+        chosen: ExemplarsChosen,
     ) -> None:
         """Replay exemplars on the tasks they came from, to check that they still succeed. The exit code is 1 if not."""
         from core.cli.exemplar_experiments import replay_exemplars
 
         settings = settings_with(db=db, browser=browser, on_gate=on_gate)
-        chosen = _filter(family=family, origin=origin, tag=tag)
         is_good = replay_exemplars(
             tuple(ids or ()),
-            chosen,
+            chosen.filter(),
             settings,
             environments_of(settings, tasks_file, webarena),
             with_embedded,
@@ -388,7 +409,7 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
         """Import exemplars from a file. New ones are saved; nothing in the file is run."""
 
         from core.cli.exemplar_exchange import import_exemplars
-        from core.memory.exchange.plan import ImportChoices
+        from core.exemplars.exchange.plan import ImportChoices
 
         choices = ImportChoices(
             paths=(str(file),),
@@ -439,39 +460,9 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
         )
 
 
-def _filter(
-    words: str = "",
-    family: str = "",
-    environment: str = "",
-    site: str = "",
-    origin: str = "",
-    tag: list[str] | None = None,
-    llm: str = "",
-    since: str = "",
-    until: str = "",
-    archived: bool = False,
-) -> Any:
-    from core.memory.library.records import Filter
-
-    return Filter.model_validate(
-        {
-            "words": words,
-            "family": family,
-            "environment": environment,
-            "site": site,
-            "origin": _origin(origin) or "",
-            "tags": tuple(tag or ()),
-            "llm": llm,
-            "made_from": _moment(since, "--from"),
-            "made_until": _moment(until, "--until"),
-            "archived": archived,
-        }
-    )
-
-
 def _origin(name: str) -> Any:
     """Return an origin as records have it, or None for no name."""
-    from core.memory.library.records import Origin
+    from core.exemplars.library.records import Origin
 
     if name and name not in get_args(Origin):
         raise UsageError(f'"{name}" is not an origin; use one of {", ".join(get_args(Origin))}.')

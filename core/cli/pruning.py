@@ -7,8 +7,8 @@ from datetime import datetime
 
 from core.cli.output import put_json, put_table, say
 from core.cli.runs import reading
-from core.memory.library.records import LIBRARY_NAME
-from core.memory.library.store import Library
+from core.exemplars.library.records import LIBRARY_NAME
+from core.exemplars.library.store import Library
 from core.settings.settings import Settings, data_folder
 from core.trace.pruning import Kept, PrunePlan, PruneRequest, PruneRun
 from core.trace.store import TraceStore

@@ -110,3 +110,13 @@ class LatestRead:
                     failed(str(error))
             except Exception as error:
                 self._crashed(error)
+
+
+async def finish_in_thread(work: Callable[[], T], on_cancel: Callable[[], None] = lambda: None) -> T:
+    """Do work in a thread, and wait for its end even where the task is cancelled: it leaves nothing half done."""
+    working = asyncio.ensure_future(asyncio.to_thread(work))
+    try:
+        return await asyncio.shield(working)
+    except asyncio.CancelledError:
+        on_cancel()
+        return await working

@@ -15,7 +15,7 @@ from core.debugger.background_read import LatestRead, ask_file
 from core.debugger.commands import command
 from core.debugger.jobs import Job, JobView
 from core.debugger.services import Services
-from core.memory.memory import Memory
+from core.exemplars.memory import Memory
 from core.schema.errors import BackstepError, DataError, UsageError
 from core.schema.record import Record
 from core.schema.signal import Signal

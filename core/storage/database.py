@@ -1,7 +1,7 @@
 """A database file: opening, migrations, transactions, and errors of SQLite as readable sentences.
 
 A kind of file is described by `FileKind`: `core.trace.database` has the traces',
-`core.memory.library.tables` that of the exemplar library. Version N of it is
+`core.exemplars.library.tables` that of the exemplar library. Version N of it is
 what the first N of its migrations make; SQLite's ``user_version`` holds N. A
 migration that has been released is never edited: a change is a new one at the
 end.

@@ -1,5 +1,6 @@
 """Library, editor, saving and recording of exemplars; opened by key, menu, the tree of runs and each other."""
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer, Slot
@@ -7,14 +8,15 @@ from PySide6.QtCore import QTimer, Slot
 from core.debugger.evaluations.records import Subject
 from core.debugger.steps.views import StepView
 from core.schema.exemplar import Exemplar
-from gui.exemplars.changes import ChangesController
 from gui.exemplars.editor.controller import EditorController
 from gui.exemplars.library.controller import LibraryController
 from gui.exemplars.saving.controller import RecordingController, SavingController
-from gui.shell.feature import FeatureController
+from gui.shell.feature import AskingController, FeatureController
 from gui.shell.main_window import MainWindow
+from gui.shell.undo import Done, Reversible
 
 if TYPE_CHECKING:
+    from core.debugger.exemplars.changes import ExemplarChange, ExemplarChanges
     from core.debugger.exemplars.service import ExemplarServices
     from gui.exemplars.analyses.controller import AnalysesController
     from gui.exemplars.library.library_window import LibraryWindow
@@ -68,11 +70,12 @@ class ExemplarsController(FeatureController):
         shown.tabs.addTab(self.analyses.retrieval, "Retrieval")
         shown.tabs.addTab(self.analyses.quality, "Quality")
         shown.run_opened.connect(self.window.show_run)
-        shown.edit_requested.connect(self.editor.open)
-        shown.copy_requested.connect(self.editor.open_copy)
-        shown.new_requested.connect(self.editor.open_new)
-        shown.worth_requested.connect(lambda id: self.window.worth_requested.emit(Subject(name=id)))
-        shown.replay_requested.connect(self._on_replay_requested)
+        page = shown.page
+        page.edit_requested.connect(self.editor.open)
+        page.copy_requested.connect(self.editor.open_copy)
+        page.new_requested.connect(self.editor.open_new)
+        page.worth_requested.connect(lambda id: self.window.worth_requested.emit(Subject(name=id)))
+        page.replay_requested.connect(self._on_replay_requested)
         shown.watched.connect(self._on_watched)
         shown.tabs.currentChanged.connect(lambda _at: self._update_pages())
         self.window.library_made.emit(shown)
@@ -121,3 +124,21 @@ class ExemplarsController(FeatureController):
     def _on_closed(self) -> None:
         if self.library.shown is not None:
             self.library.shown.close()
+
+
+class ChangesController(AskingController):
+    """Records each change of exemplars on the undo stack of the main window."""
+
+    def __init__(self, window: MainWindow, service: "ExemplarChanges") -> None:
+        super().__init__(window, service.answered)
+        self._service = service
+        self.follow(service.changed, self._on_made, keep="every")
+
+    @Slot(object)
+    def _on_made(self, changes: "tuple[ExemplarChange, ...]") -> None:
+        for one in changes:
+            undo, redo = partial(self._exchange, one, True), partial(self._exchange, one, False)
+            self.window.history.record(Reversible(one.words, undo, redo))
+
+    def _exchange(self, change: "ExemplarChange", back: bool, done: Done) -> None:
+        self.ask(self._service.exchange, change, back=back, answer=done)

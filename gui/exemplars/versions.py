@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
-from core.debugger.exemplars.comparing import ComparedVersions
-from core.memory.library.records import Version
+from core.debugger.exemplars.library.views import ComparedVersions
+from core.exemplars.library.records import Version
 from gui.exemplars.library.row_model import moment
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
@@ -66,14 +66,11 @@ class VersionPane(QWidget):
         self._current = next((one.number for one in versions if one.current), 0)
         self.or_words.say(words)
         self.table.show_lines(
-            TableLine(
-                (
-                    f"{one.number}, current" if one.current else str(one.number),
-                    moment(one.saved),
-                    thousands(one.tokens),
-                    one.why,
-                ),
-                values=(one.number, one.saved, one.tokens, one.why),
+            TableLine.of(
+                (f"{one.number}, current" if one.current else str(one.number), one.number),
+                (moment(one.saved), one.saved),
+                (thousands(one.tokens), one.tokens),
+                one.why,
                 key=one.number,
             )
             for one in reversed(versions)

@@ -87,17 +87,21 @@ class CommandSet(QObject):
         accent = record.bar is not None and record.bar.accent
         action.setText(face.title)
         action.setIconText(face.text or (record.bar and record.bar.text) or plain(record.title))
-        action.setIcon(self._theme.icon(face.icon or record.icon, accent=accent, tone=face.tone))
+        if icon := face.icon or record.icon:
+            action.setIcon(self._theme.icon(icon, accent=accent, tone=face.tone))
         words = bound.why_not or face.words or record.words
         action.setToolTip(f"{words} ({bound.key})" if bound.key else words)
 
 
 def _order(record: Command) -> tuple[float, ...]:
-    """Return the place of a command in the order of the menu bar, with its submenus in their places."""
+    """Return the place of a command in the order of the menu bar, with its submenus in their places.
+
+    Commands of other windows are in no menu: their menu is empty.
+    """
     if record.menu in SUBMENUS:
         menu, place = SUBMENUS[record.menu]
-        return MENU_BAR.index(menu), place, record.place
-    return MENU_BAR.index(record.menu), record.place
+        return ("", *MENU_BAR).index(menu), place, record.place
+    return ("", *MENU_BAR).index(record.menu), record.place
 
 
 def plain(text: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from PySide6.QtCore import QRect, QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtGui import QAction, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QMenu,
     QPushButton,
@@ -45,6 +45,23 @@ def key_button(
     button.clicked.connect(lambda: do())
     if accent:
         set_flag(button, "accent", True)
+    return button
+
+
+def action_button(action: QAction, parent: QWidget | None = None) -> QPushButton:
+    """Return a button that shows and does what an action does."""
+    button = QPushButton(parent, autoDefault=False)
+    button.setIconSize(ICON_BESIDE_TEXT)
+
+    def show() -> None:
+        button.setText(action.text())
+        button.setIcon(action.icon())
+        button.setToolTip(action.toolTip())
+        button.setEnabled(action.isEnabled())
+
+    action.changed.connect(show)
+    button.clicked.connect(action.trigger)
+    show()
     return button
 
 

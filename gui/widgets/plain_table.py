@@ -39,6 +39,12 @@ class TableLine:
     strong: bool = False
     values: tuple[Any, ...] = ()
 
+    @classmethod
+    def of(cls, *cells: str | tuple[str, Any], **more: Any) -> "TableLine":
+        """Return a row of texts, and of texts with their sort keys."""
+        pairs = [(cell, cell) if isinstance(cell, str) else cell for cell in cells]
+        return cls(tuple(text for text, _ in pairs), values=tuple(value for _, value in pairs), **more)
+
 
 class PlainModel(QAbstractTableModel):
     """Holds the rows as they were given, or sorted."""

@@ -16,9 +16,9 @@ from pathlib import Path
 import faiss
 import numpy as np
 
-from core.memory.nearest import Nearest
-from core.memory.vectors import VectorStore
-from tests.core.memory.clusters import Clusters
+from core.exemplars.nearest import Nearest
+from core.exemplars.vectors import VectorStore
+from tests.core.exemplars.clusters import Clusters
 
 _DIMENSION = 2048
 _FAMILIES = 400

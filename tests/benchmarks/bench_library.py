@@ -2,7 +2,7 @@
 
 Run with ``python -m tests.benchmarks.bench_library``: 100 000 exemplars in
 400 families, or ``--size`` and ``--families`` of them; ``--million`` is a
-million in 2000. The vectors lie as real tasks lie (`tests.core.memory.clusters`);
+million in 2000. The vectors lie as real tasks lie (`tests.core.exemplars.clusters`);
 everything but the embedding is what a run uses.
 """
 
@@ -16,11 +16,11 @@ from pathlib import Path
 
 import numpy as np
 
-from core.memory.library.records import LIBRARY_NAME, Filter, Provenance
-from core.memory.library.store import Library
-from core.memory.memory import Memory
+from core.exemplars.library.records import LIBRARY_NAME, Filter, Provenance
+from core.exemplars.library.store import Library
+from core.exemplars.memory import Memory
 from core.schema.exemplar import RecallSettings
-from tests.core.memory.clusters import Clusters, clustered, text_of
+from tests.core.exemplars.clusters import Clusters, clustered, text_of
 
 _BATCH = 5000
 

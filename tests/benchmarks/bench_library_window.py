@@ -20,8 +20,8 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication, QPushButton
 
-from core.memory.library.records import LIBRARY_NAME
-from core.memory.library.store import Library
+from core.exemplars.library.records import LIBRARY_NAME
+from core.exemplars.library.store import Library
 from gui.exemplars.library.controller import LibraryController
 from gui.theme.theme import Theme
 from tests.benchmarks.bench_library import Table, fill

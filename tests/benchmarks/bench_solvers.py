@@ -3,7 +3,7 @@
     python -m tests.benchmarks.bench_solvers
     python -m tests.benchmarks.bench_solvers text-editor draw-line --seeds 5
 
-A task without a solver of its own (tests/core/memory/solvers) is played by the built-in LLM. A solver does only
+A task without a solver of its own (tests/core/exemplars/solvers) is played by the built-in LLM. A solver does only
 what the page's permissible actions allow. Needs an installed Chromium.
 """
 
@@ -17,8 +17,8 @@ from core.llm.rules import RulesLLM
 from core.schema.errors import BackstepError
 from core.schema.task import Task
 from tests.benchmarks.bench_rules import Player, wanted
-from tests.core.memory.solvers import BY_MOUSE, SOLVERS, WORKED_OUT
-from tests.core.memory.solvers.permitted import permitted
+from tests.core.exemplars.solvers import BY_MOUSE, SOLVERS, WORKED_OUT
+from tests.core.exemplars.solvers.permitted import permitted
 
 OWN: dict[str, ScriptOf] = {name: script for name, (script, _) in SOLVERS.items()} | BY_MOUSE | WORKED_OUT
 

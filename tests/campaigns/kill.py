@@ -42,9 +42,9 @@ from pathlib import Path
 from core.agent.resources import agent_resources_of
 from core.cli.output import put, put_table
 from core.debugger.evaluations.engine import results
-from core.memory.checks import check
-from core.memory.library.records import LIBRARY_NAME
-from core.memory.library.store import Library
+from core.exemplars.checks import check
+from core.exemplars.library.records import LIBRARY_NAME
+from core.exemplars.library.store import Library
 from core.schema.step import Observed, record_of
 from core.trace.blobs import hash_of
 from core.trace.evaluations import attempts_of, evaluation_named
@@ -241,12 +241,12 @@ class Checked:
         lost = list(_damage(path))
         memory = agent_resources_of(self._home.config, data=self._home.data).memory
         index = await memory.refreshed()
-        members = memory.listing().page().total
+        members = memory.library().page().total
         memory.close()
         if len(index) != members:
             lost.append(f"The index has {len(index)} exemplars, and the library {members}")
         with closing(Library.open(path)) as library:
-            for _, exemplar in library.all():
+            for exemplar in (entry.exemplar for entry in library.entries()):
                 if index.number_of(exemplar.id) is None:
                     lost.append(f"{exemplar.id} is not in the index")
                 faults = [one for one in await check(exemplar, with_parser=False) if one.level == "fault"]

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from core.browser.chromium import find_chromium
-from core.memory.files import EXEMPLARS, read_exemplars, write_exemplars
+from core.exemplars.files import EXEMPLARS, read_exemplars, write_exemplars
 from core.storage.resources import RESOURCES
 from core.trace.records import RunRow
 from tests.campaigns.processes import Started

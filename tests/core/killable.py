@@ -6,7 +6,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 _CONTEXT = multiprocessing.get_context("forkserver")
-_CONTEXT.set_forkserver_preload(["tests.core.trace.writer", "tests.core.memory.library.writer"])
+_CONTEXT.set_forkserver_preload(["tests.core.trace.writer", "tests.core.exemplars.library.writer"])
 
 
 class Killable:

@@ -25,12 +25,12 @@ from core.debugger.provenance import service
 from core.environments.own_tasks import OwnTasks
 from core.environments.task_file import TaskFile
 from core.environments.webarena_config import read_configs
+from core.exemplars.analysis.lookups import read_texts
+from core.exemplars.exchange.plan import ReadOptions
+from core.exemplars.exchange.reader import read_exemplars_of
+from core.exemplars.files import EXEMPLARS, read_exemplars
 from core.llm.costs import PRICES_FILE, load_prices
 from core.llm.endpoints import ENDPOINTS_FILE, load_endpoints
-from core.memory.analysis.lookups import read_texts
-from core.memory.exchange.plan import ReadOptions
-from core.memory.exchange.reader import read_exemplars_of
-from core.memory.files import EXEMPLARS, read_exemplars
 from core.schema.errors import BackstepError
 from core.settings.settings import FileSettings
 from core.settings.user_file import read_model

@@ -9,10 +9,10 @@ import tomlkit
 from core.agent.policies.call import what_it_does
 from core.agent.policies.file import parse_policy
 from core.agent.policies.prompt import with_enter_said
-from core.memory.exchange.documents import Document
-from core.memory.exchange.imports.step import Decision, StepPolicy, read_policies
-from core.memory.exchange.plan import ReadOptions
-from core.memory.exchange.reading import Reading
+from core.exemplars.exchange.documents import Document
+from core.exemplars.exchange.imports.step import Decision, StepPolicy, read_policies
+from core.exemplars.exchange.plan import ReadOptions
+from core.exemplars.exchange.reading import Reading
 from core.schema.action import ACTIONS
 from core.schema.errors import DataError
 from core.schema.record import Record

@@ -18,8 +18,8 @@ from core.attach.answers import said_of, thought_of
 from core.debugger.ask_again.prompt_parts import Item, dropped, found_again
 from core.debugger.ask_again.views import Attribution, Question, ReplyAgain, WhatIf, changed_lines
 from core.debugger.interventions.held_texts import reply_as_text
+from core.exemplars.library.store import Library
 from core.llm.repair import ReplyFormat, read_reply
-from core.memory.library.store import Library
 from core.schema.errors import LLMError, UsageError
 from core.schema.messages import LLMRequest, Message, Purpose
 from core.schema.step import CallRecord, Decided, Recognised, Reviewed, record_of

@@ -171,12 +171,9 @@ class AskAgainService(Service[AskView]):
 
     def _credits(self, detail: StepDetail, prompt: Prompt) -> tuple[Attribution, ...]:
         """Return what is known of the step's own exemplars; raises LibraryError."""
-        library = self.memory.open_library()
-        if library is None:
-            return ()
         trace, step = str(self.services.store.path.absolute()), (detail.row.run, detail.row.number)
         ids = [part.id for part in prompt.parts if part.kind == "exemplar"]
-        known = kept_attributions(library, ids)
+        known = kept_attributions(self.memory.library(), ids)
         return tuple(one for one in known if one.trace == trace and (one.run, one.step) == step)
 
     def _opened(self, run: int, step: int) -> AskView:
@@ -208,7 +205,7 @@ class Teller:
 
     def choices(self) -> tuple[ExemplarChoice, ...]:
         """Return what the memory has, by family and id, at most `MOST`; raises LibraryError and DataError."""
-        rows = self._memory.listing().page(order="family", limit=MOST).rows
+        rows = self._memory.library().page(order="family", limit=MOST).rows
         return tuple(ExemplarChoice(id=one.id, family=one.family, task=one.task) for one in rows)
 
     def written(self, id: str) -> WrittenExemplar:

@@ -26,8 +26,8 @@ from core.debugger.evaluations.records import Variant
 from core.debugger.headless import RunReport, report
 from core.debugger.services import Services
 from core.environments.webarena_config import SITES
+from core.exemplars.library.records import LIBRARY_NAME
 from core.llm.registry import PREFIX
-from core.memory.library.records import LIBRARY_NAME
 from core.schema.errors import BrowserError, DataError, UsageError
 from core.schema.task import SourceKind
 from core.settings.settings import config_folder, exemplars_folder

@@ -1,7 +1,7 @@
 """Worth: tasks at the same seeds, with and without an exemplar, a family of them, or a change of one."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 
 from pydantic import ValidationError
@@ -11,9 +11,9 @@ from core.debugger.evaluations.comparison import compared
 from core.debugger.evaluations.figures import done_of
 from core.debugger.evaluations.records import EvaluationPlan, Subject, Variant, WorthRequest, WorthResult
 from core.debugger.evaluations.selection import fitting, read_seeds
-from core.memory.library.records import Filter, LibraryRow, about_family
-from core.memory.library.store import Library
-from core.memory.memory import Memory
+from core.exemplars.library.records import Filter, about_family
+from core.exemplars.library.store import Library
+from core.exemplars.memory import Memory
 from core.schema.errors import UsageError
 from core.schema.exemplar import Exemplar
 from core.schema.step import Recalled
@@ -25,7 +25,6 @@ from core.trace.store import TraceStore
 
 WITH, WITHOUT = "with", "without"
 _SOURCE = re.compile(r"(?:^|[\s,])(?P<task>[^\s,]+/[^\s,]+) seed (?P<seed>\d+)\b")
-_PAGE = 500
 _USUAL = "synapse"
 """The preset that is taken if that of the settings uses no exemplars."""
 
@@ -85,12 +84,12 @@ def worth_plan(
 def members_of(memory: Memory, subject: Subject) -> tuple[Exemplar, ...]:
     """Return the exemplars that are measured; raises UsageError if there are none, LibraryError and DataError."""
     if subject.kind == "family":
-        ids = [entry.id for entry in rows_of(memory.listing(), Filter(family=subject.name))]
-        if not ids:
+        members = tuple(entry.exemplar for entry in memory.library().entries(Filter(family=subject.name)))
+        if not members:
             raise UsageError(
                 f"There is no family {subject.name}; list the families with `exemplars list --counts`."
             )
-        return tuple(member for id in ids if (member := memory.exemplar(id)) is not None)
+        return members
     exemplar = memory.exemplar(subject.name)
     if exemplar is None:
         raise UsageError(
@@ -102,14 +101,6 @@ def members_of(memory: Memory, subject: Subject) -> tuple[Exemplar, ...]:
     if exemplar.archived:
         raise UsageError(f"{subject.name} is archived, so no run recalls it; restore it first.")
     return (exemplar,)
-
-
-def rows_of(listing: Library, chosen: Filter) -> Iterator[LibraryRow]:
-    """Give all rows that a filter lets through, by id, some at a time."""
-    offset = 0
-    while rows := listing.page(chosen, order="id", offset=offset, limit=_PAGE).rows:
-        yield from rows
-        offset += len(rows)
 
 
 def sources_of(members: Iterable[Exemplar]) -> tuple[tuple[str, int], ...]:

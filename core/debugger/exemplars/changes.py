@@ -3,13 +3,12 @@
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from core.debugger.background_read import finish_in_thread
 from core.debugger.commands import command
-from core.debugger.exemplars.known import finish_in_thread
 from core.debugger.service import ChangeAnswer, Service
-from core.memory.editing.draft_files import FOLDER, Drafts, KeptDraft
-from core.memory.library.records import CurrentVersion
-from core.memory.memory import Memory
-from core.schema.errors import BackstepError, LibraryError, UsageError
+from core.exemplars.editing.draft_files import FOLDER, Drafts, KeptDraft
+from core.exemplars.library.records import CurrentVersion
+from core.schema.errors import BackstepError, UsageError
 from core.schema.record import Record
 from core.schema.signal import Signal
 
@@ -63,10 +62,8 @@ class ExemplarChanges(Service[ExemplarChange]):
 
     def before(self, ids: Iterable[str]) -> Mapping[str, CurrentVersion | None]:
         """Return the current versions of exemplars that are about to be changed, for `made`; None of new ones."""
-        found: dict[str, CurrentVersion | None] = dict.fromkeys(ids)
-        if (library := self.memory.open_library()) is not None:
-            found |= {one.id: one for one in library.current(tuple(found))}
-        return found
+        new: dict[str, CurrentVersion | None] = dict.fromkeys(ids)
+        return new | {current.id: current for current in self.memory.library().current(new)}
 
     def made(self, words: str, before: Mapping[str, CurrentVersion | None]) -> ExemplarChange | None:
         """Announce what has become of these exemplars; None where nothing has changed."""
@@ -92,8 +89,13 @@ class ExemplarChanges(Service[ExemplarChange]):
     async def _exchange(self, change: ExemplarChange, *, back: bool) -> None:
         now, wanted = (change.after, change.before) if back else (change.before, change.after)
         memory = self.memory
+
+        def exchange() -> None:
+            with memory.connection() as library:
+                library.exchange(now, wanted)
+
         if now:
-            await finish_in_thread(lambda: _exchange(memory, now, wanted))
+            await finish_in_thread(exchange)
         if change.pair is not None:
             library = memory.library()
             wanted_apart = change.apart != back
@@ -108,18 +110,3 @@ class ExemplarChanges(Service[ExemplarChange]):
                 self.drafts.keep(change.draft)
             else:
                 self.drafts.forget(key)
-
-
-def _exchange(memory: Memory, now: tuple[CurrentVersion, ...], wanted: tuple[CurrentVersion, ...]) -> None:
-    """Change all or none, through a connection of this thread; raises LibraryError."""
-    from core.memory.library.store import Library
-
-    path = memory.library_path
-    if path is not None and not path.exists():
-        raise LibraryError(f"The library {path} no longer exists.")
-    library = memory.library() if path is None else Library.open(path)
-    try:
-        library.exchange(now, wanted)
-    finally:
-        if path is not None:
-            library.close()

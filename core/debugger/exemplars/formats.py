@@ -14,6 +14,8 @@ class ExemplarExportFormat(NamedTuple):
 
     name: str
     title: str
+    words: str
+    """What it is, in a sentence or two."""
     suffix: str
     """What a file of it ends with; empty if it is a folder of files."""
     made_by: str
@@ -30,15 +32,20 @@ class ExemplarExportFormat(NamedTuple):
         return {path / name if name else path: text for name, text in self.write(exemplars).items()}
 
 
-_LINES = "core.memory.exchange.exports.lines"
-_SYNAPSE = "core.memory.exchange.exports.synapse:export_synapse"
+_LINES = "core.exemplars.exchange.exports.lines"
+_SYNAPSE = "core.exemplars.exchange.exports.synapse:export_synapse"
 _CHAT = "core.agent.exemplar_chat:export_chat"
 EXPORTS = (
-    ExemplarExportFormat("jsonl", "JSON lines", ".jsonl", f"{_LINES}:export_lines"),
-    ExemplarExportFormat("chat", "Conversations for fine-tuning", ".chat.jsonl", _CHAT),
-    ExemplarExportFormat("atif", "ATIF trajectories", ".atif.jsonl", f"{_LINES}:export_atif"),
-    ExemplarExportFormat("synapse", "A memory of Synapse", "", _SYNAPSE),
-)
+    ExemplarExportFormat("jsonl", "JSON lines", "One exemplar per line, complete. Import… can read it.",
+        ".jsonl", f"{_LINES}:export_lines"),
+    ExemplarExportFormat("chat", "Conversations for fine-tuning",
+        "One conversation per line, with messages for fine-tuning over chat completions.", ".chat.jsonl", _CHAT),
+    ExemplarExportFormat("atif", "ATIF trajectories",
+        "One trajectory per line, in the Agent Trajectory Interchange Format.",
+        ".atif.jsonl", f"{_LINES}:export_atif"),
+    ExemplarExportFormat("synapse", "A memory of Synapse",
+        "A folder with exemplars.json and specifiers.json, as in Synapse.", "", _SYNAPSE),
+)  # fmt: skip
 
 
 def export_format(name: str) -> ExemplarExportFormat:

@@ -5,9 +5,10 @@ import tomllib
 from core.agent.presets import PromptFiles
 from core.agent.prompt_builder import EXEMPLARS, exemplar_messages
 from core.agent.resources import AgentResources
+from core.debugger.exemplars.library.views import ExemplarPrompt
 from core.llm.costs import count_tokens
 from core.llm.repair import ReplyFormat
-from core.schema.errors import BackstepError
+from core.schema.errors import BackstepError, DataError
 from core.schema.exemplar import Draft
 from core.schema.messages import Message
 from core.schema.record import Record
@@ -32,22 +33,6 @@ class Way(Record):
         return cls(form=form if form in ("json", "lines") else "tools", turn=str(turn))
 
 
-class ExemplarPrompt(Record):
-    """One exemplar in a prompt."""
-
-    messages: tuple[Message, ...] = ()
-    tokens: int = 0
-    note: str = ""
-    """Why there are no messages, or what is to be known of them."""
-
-    @property
-    def text(self) -> str:
-        """The messages under each other, or why there are none."""
-        if len(self.messages) < 2:
-            return self.messages[0].text.strip() if self.messages else self.note
-        return "\n\n".join(f"─── {one.role} ───\n{one.text.strip()}" for one in self.messages)
-
-
 def messages_of(exemplar: Draft, resources: AgentResources, way: Way) -> tuple[Message, ...]:
     """Return the trajectory by the templates as they are now.
 
@@ -60,18 +45,25 @@ def messages_of(exemplar: Draft, resources: AgentResources, way: Way) -> tuple[M
     return exemplar_messages(exemplar, way.form, lambda **more: prompts.render(way.turn, **more))
 
 
+def written(exemplar: Draft, resources: AgentResources, way: Way) -> ExemplarPrompt:
+    """Return the trajectory with its tokens; what is wrong with the templates is the note."""
+    try:
+        messages = messages_of(exemplar, resources, way)
+    except DataError as error:
+        return ExemplarPrompt(note=str(error))
+    return ExemplarPrompt(messages=messages, tokens=sum(count_tokens(one.text) for one in messages))
+
+
 def prompt_of(exemplar: Draft, resources: AgentResources, preset_name: str) -> ExemplarPrompt:
     """Return it as a preset shows it to the LLM now; what is wrong with preset or templates is the note."""
     try:
         preset = resources.presets.get(preset_name)
-        way = Way(form=preset.reply_format, turn=preset.prompts.turn)
-        messages = messages_of(exemplar, resources, way)
     except BackstepError as error:
         return ExemplarPrompt(note=str(error))
-    notes = []
-    if way.form == "tools":
+    prompt = written(exemplar, resources, Way(form=preset.reply_format, turn=preset.prompts.turn))
+    notes = [prompt.note] if prompt.note else []
+    if prompt.messages and preset.reply_format == "tools":
         notes.append("This preset replies with tools, so exemplars are at the end of its system message.")
-    if not preset.has("memory"):
+    if prompt.messages and not preset.has("memory"):
         notes.append("It has no [memory], so it shows exemplars only after its memory is switched on.")
-    tokens = sum(count_tokens(one.text) for one in messages)
-    return ExemplarPrompt(messages=messages, tokens=tokens, note=" ".join(notes))
+    return prompt.replace(note=" ".join(notes))

@@ -10,7 +10,7 @@ from core.debugger.exemplars.library.listing import LibraryReader
 from core.debugger.palette.views import MatchingExemplars, MatchingRuns, PolicyRow, ResourcesView, SettingRow
 from core.debugger.service import Service
 from core.debugger.services import Services
-from core.memory.library.records import Filter
+from core.exemplars.library.records import Filter
 from core.schema.signal import Signal
 from core.settings.settings import FileSettings
 from core.storage.resources import RESOURCES
@@ -19,7 +19,7 @@ from core.trace.store import TraceStore
 
 if TYPE_CHECKING:
     from core.debugger.session import Session
-    from core.memory.library.store import Library
+    from core.exemplars.library.store import Library
 
 EXEMPLARS = 20
 """Exemplars that are sent for one question."""

@@ -1,6 +1,6 @@
 """The views of the command palette."""
 
-from core.memory.library.records import LibraryRow
+from core.exemplars.library.records import LibraryRow
 from core.schema.record import Record
 from core.trace.records import RunRow
 

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QDoubleSpinBox, QLabel, QWidget
 
 from core.debugger.exemplars.analyses.views import Duplicates
-from core.memory.analysis.records import NearPair, Sameness, grouped
+from core.exemplars.analysis.records import NearPair, Sameness, grouped
 from gui.exemplars.analyses.page import NO_EXEMPLARS, PartPage, panel, with_label
 from gui.shell.undo import UndoHistory
 from gui.shell.undo_button import UndoButton
@@ -115,7 +115,7 @@ class DuplicatesPage(PartPage):
         lines = []
         for number, group in enumerate(grouped(result.listed), start=1):
             alike = len({id for pair in group for id in pair.ids})
-            lines += [_line(pair, number, alike) for pair in group]
+            lines += [_line(pair, number, alike, kept=pair.ids in result.kept) for pair in group]
         return lines
 
     def summary(self, result: Duplicates) -> str:
@@ -158,7 +158,8 @@ class DuplicatesPage(PartPage):
         if pair.ids != self._asked:
             self._asked = pair.ids
             self.pair_requested.emit(*pair.ids)
-        kept = ", both kept" if pair.kept else ""
+        is_kept = self._is_kept(pair)
+        kept = ", both kept" if is_kept else ""
         self.same.setText(f"{pair.distance:.3f} apart: {SAME[pair.same]}{kept}")
         for at, (label, id) in enumerate(zip(self.names, pair.ids, strict=True)):
             label.setText(f"{id} (in a file, read-only)" if _read_only(pair, at) else id)
@@ -166,7 +167,7 @@ class DuplicatesPage(PartPage):
         reading = "It is being read…"
         ready = texts is not None and texts.ids == pair.ids
         self.sides.show_texts(*((texts.left, texts.right) if ready and texts else (reading, reading)))
-        self.keep_button.setText("List again" if pair.kept else "Keep both")
+        self.keep_button.setText("List again" if is_kept else "Keep both")
         for button, gone, other, key in (
             (self.keep_left, "right", "left", "Left"),
             (self.keep_right, "left", "right", "Right"),
@@ -176,6 +177,10 @@ class DuplicatesPage(PartPage):
                 if button.isEnabled()
                 else f"The {gone} one is in a file and cannot be archived"
             )
+
+    def _is_kept(self, pair: NearPair) -> bool:
+        result: Duplicates | None = self.view.result
+        return result is not None and pair.ids in result.kept
 
     def _any(self) -> bool:
         return self.chosen is not None
@@ -191,7 +196,7 @@ class DuplicatesPage(PartPage):
 
     def _on_keep(self) -> None:
         if (pair := self.chosen) is not None:
-            self.keep_requested.emit(*pair.ids, not pair.kept)
+            self.keep_requested.emit(*pair.ids, not self._is_kept(pair))
 
     def _on_merge(self, into: int) -> None:
         if (pair := self.chosen) is not None:
@@ -210,12 +215,16 @@ def _read_only(pair: NearPair, side: int) -> bool:
     return (pair.number, pair.other)[side] < 0
 
 
-def _line(pair: NearPair, group: int, alike: int) -> TableLine:
-    shared = SAME[pair.same] + (" (kept)" if pair.kept else "")
+def _line(pair: NearPair, group: int, alike: int, *, kept: bool) -> TableLine:
+    shared = SAME[pair.same] + (" (kept)" if kept else "")
     family = " / ".join(dict.fromkeys(pair.families))
     task = " / ".join(dict.fromkeys(cut(" ".join(text.split()), 120) for text in pair.tasks))
-    return TableLine(
-        cells=(f"{group}: {alike} alike", f"{pair.distance:.3f}", shared, *pair.ids, family, task),
-        values=(group, pair.distance, shared, *pair.ids, family, task),
+    return TableLine.of(
+        (f"{group}: {alike} alike", group),
+        (f"{pair.distance:.3f}", pair.distance),
+        shared,
+        *pair.ids,
+        family,
+        task,
         key=pair.ids,
     )

@@ -4,7 +4,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QSpinBox, QWidget
 
 from core.debugger.exemplars.analyses.views import LeftOut
-from core.memory.analysis.records import FamilyFound, MemberFound
+from core.exemplars.analysis.records import FamilyFound, MemberFound
 from gui.exemplars.analyses.page import PartPage, heading, panel, with_label
 from gui.theme.theme import Theme
 from gui.widgets.formats import count, thousands
@@ -162,16 +162,13 @@ def _family_line(family: FamilyFound) -> TableLine:
     taken = ", ".join(f"{name or 'nothing'} ({times})" for name, times in family.taken_for.items())
     share = family.right / family.members
     alone = " (alone)" if family.members == 1 else ""
-    return TableLine(
-        cells=(
-            family.family,
-            str(family.members),
-            str(family.right),
-            f"{share:.0%}",
-            f"{family.distance:.3f}",
-            f"{taken}{alone}",
-        ),
-        values=(family.family, family.members, family.right, share, family.distance, taken),
+    return TableLine.of(
+        family.family,
+        (str(family.members), family.members),
+        (str(family.right), family.right),
+        (f"{share:.0%}", share),
+        (f"{family.distance:.3f}", family.distance),
+        f"{taken}{alone}",
         key=family.family,
         tone="" if family.right == family.members else "remedy" if family.right else "bad",
         toned=_SHARE,
@@ -179,11 +176,12 @@ def _family_line(family: FamilyFound) -> TableLine:
 
 
 def _member_line(member: MemberFound) -> TableLine:
-    outcome = "right" if member.right else "wrong"
-    found = member.found or "(nothing)"
-    return TableLine(
-        cells=(f"{member.distance:.3f}", outcome, member.id, member.family, found),
-        values=(member.distance, member.right, member.id, member.family, found),
+    return TableLine.of(
+        (f"{member.distance:.3f}", member.distance),
+        ("right" if member.right else "wrong", member.right),
+        member.id,
+        member.family,
+        member.found or "(nothing)",
         key=member.id,
         tone="" if member.right else "bad",
         toned=_OUTCOME,

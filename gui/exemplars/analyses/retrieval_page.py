@@ -4,7 +4,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from core.debugger.exemplars.analyses.views import Bench, BenchQuery
-from core.memory.analysis.records import LookupTrial, Move, TrialRow
+from core.exemplars.analysis.records import LookupTrial, Move, TrialRow
 from core.schema.exemplar import Recall
 from gui.exemplars.analyses.map_pane import MapPane
 from gui.exemplars.analyses.page import NO_EXEMPLARS, AnalysisPage, View, panel
@@ -185,30 +185,16 @@ def _line(row: TrialRow, *, compares: bool) -> TableLine:
     )
     name = f"{row.id} (draft)" if row.draft else row.id
     why = now.why if now else "It is no longer in the list."
-    task = " ".join(row.task.split())
-    return TableLine(
-        cells=(
-            str(now.rank) if now else "–",
-            f"{now.distance:.3f}" if now else "–",
-            taken,
-            _MOVES[row.move],
-            old if compares else "",
-            name,
-            why,
-            row.family,
-            task,
-        ),
-        values=(
-            now.rank if now else 9999,
-            now.distance if now else 9.0,
-            taken,
-            row.move,
-            before.rank if before else 9999,
-            name,
-            why,
-            row.family,
-            task,
-        ),
+    return TableLine.of(
+        (str(now.rank), now.rank) if now else ("–", 9999),
+        (f"{now.distance:.3f}", now.distance) if now else ("–", 9.0),
+        taken,
+        _MOVES[row.move],
+        (old if compares else "", before.rank if before else 9999),
+        name,
+        why,
+        row.family,
+        " ".join(row.task.split()),
         key=row.id,
         tooltip=f"{row.task}\n{why}",
         tone=_TONES.get(row.move, ""),

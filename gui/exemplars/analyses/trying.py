@@ -201,10 +201,14 @@ def _replay_line(row: ReplayRow) -> TableLine:
         outcome += ", changed since"
     guessed = f"Uncertain: {'; '.join(result.guessed)}" if result.guessed else ""
     why = " ".join(filter(None, (result.problem, guessed)))
-    seed, looks = str(result.seed) if result.task else "", str(result.looks)
-    return TableLine(
-        cells=(outcome, result.id, result.task, seed, looks, _when(result.when), why),
-        values=(outcome, result.id, result.task, result.seed, result.looks, result.when, why),
+    return TableLine.of(
+        outcome,
+        result.id,
+        result.task,
+        (str(result.seed) if result.task else "", result.seed),
+        (str(result.looks), result.looks),
+        (_when(result.when), result.when),
+        why,
         key=result.id,
         tone=_TONES[result.success],
         tooltip=result.sentence,
@@ -218,31 +222,17 @@ def _worth_line(result: WorthResult) -> TableLine:
     flips = " ".join(
         f"{sign} {number}" for sign, number in (("▲", result.to_success), ("▼", result.to_failure)) if number
     )
-    shown = f"{result.used} of {result.cases}"
     certain = change is not None and not result.low <= 0 <= result.high
-    return TableLine(
-        cells=(
-            result.subject.words,
-            points,
-            interval,
-            str(result.judged),
-            flips,
-            shown,
-            result.preset,
-            result.llm,
-            _when(result.when),
-        ),
-        values=(
-            result.subject.words,
-            -2.0 if change is None else change,
-            result.low,
-            result.judged,
-            flips,
-            result.used,
-            result.preset,
-            result.llm,
-            result.when,
-        ),
+    return TableLine.of(
+        result.subject.words,
+        (points, -2.0 if change is None else change),
+        (interval, result.low),
+        (str(result.judged), result.judged),
+        flips,
+        (f"{result.used} of {result.cases}", result.used),
+        result.preset,
+        result.llm,
+        (_when(result.when), result.when),
         key=(result.trace, result.evaluation),
         tone=("good" if (change or 0) > 0 else "bad") if certain else "",
         tooltip=f"{result.name}. {result.sentence}",
@@ -250,8 +240,11 @@ def _worth_line(result: WorthResult) -> TableLine:
 
 
 def _credit_line(total: AttributionSum) -> TableLine:
-    return TableLine(
-        cells=(total.id, str(total.steps), f"{total.total:+.2f}", f"{total.mean:+.2f}", total.family),
-        values=(total.id, total.steps, total.total, total.mean, total.family),
+    return TableLine.of(
+        total.id,
+        (str(total.steps), total.steps),
+        (f"{total.total:+.2f}", total.total),
+        (f"{total.mean:+.2f}", total.mean),
+        total.family,
         key=total.id,
     )

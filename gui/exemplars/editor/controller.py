@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from PySide6.QtCore import Signal, Slot
 
 from core.debugger.exemplars.editor.views import EditorView
-from core.memory.library.records import Provenance
+from core.exemplars.library.records import Provenance
 from core.schema.exemplar import Exemplar
 from gui.shell.feature import FeatureController
 from gui.shell.main_window import MainWindow
@@ -81,6 +81,9 @@ class EditorController(FeatureController):
         shown.take_up_requested.connect(service.take_up)
         shown.forget_requested.connect(service.forget)
         shown.left.connect(self._on_left)
+        self.follow(service.compared, shown.versions.show_compared)
+        self.follow(service.conflicted, shown.show_conflict)
+        self.follow(service.replaced, shown.show_new_text)
         return shown
 
     def _on_left(self, keep: bool) -> None:

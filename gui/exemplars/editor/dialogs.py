@@ -13,8 +13,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.debugger.exemplars.editor.views import Conflict, SaveWay
-from core.memory.editing.changes import replaced
+from core.debugger.exemplars.editor.views import SaveWay
+from core.exemplars.editing.changes import replaced
 from gui.widgets.formats import count
 from gui.widgets.words import NoteLabel, labelled
 
@@ -99,9 +99,9 @@ def ask_to_leave(
     return box
 
 
-def ask_conflict(conflict: Conflict, save: Callable[[SaveWay], None], parent: QWidget) -> QMessageBox:
+def ask_conflict(text: str, save: Callable[[SaveWay], None], parent: QWidget) -> QMessageBox:
     """Ask how to save if something else is stored in the exemplar's place."""
-    box = QMessageBox(QMessageBox.Icon.Warning, "Not saved yet", conflict.text, _CANCEL, parent)
+    box = QMessageBox(QMessageBox.Icon.Warning, "Not saved yet", text, _CANCEL, parent)
     box.setInformativeText("This adds a new version. The earlier versions are kept.")
     box.addButton("Save as its &new version", _Role.ActionRole).clicked.connect(lambda: save("over"))
     copy = box.addButton("Save as a &copy", _Role.AcceptRole)

@@ -5,21 +5,22 @@ from datetime import datetime
 from functools import partial
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QAction, QCloseEvent, QKeySequence, QShortcut
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QMenu, QPushButton, QTabWidget, QWidget
+from PySide6.QtGui import QCloseEvent
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QMenu, QTabWidget, QWidget
 
-from core.debugger.exemplars.editor.views import EditorView, OpenedExemplar, SaveWay
-from core.memory.editing import changes
-from core.memory.editing.layout import layout
-from core.memory.editing.reading import TextProblem
+from core.debugger.exemplars.editor.views import EditorView, NewText, OpenedExemplar, SaveWay
+from core.exemplars.editing import changes
+from core.exemplars.editing.layout import layout
+from core.exemplars.editing.reading import TextProblem
 from core.schema.errors import UsageError
 from gui.exemplars.editor.dialogs import ReplaceDialog, ask_conflict, ask_to_leave
-from gui.exemplars.editor.pages import PreviewPage, ProblemList
-from gui.exemplars.editor.parser_page import ParserPage
+from gui.exemplars.editor.pages import ParserPage, PreviewPage, ProblemList
 from gui.exemplars.versions import VersionPane
+from gui.shell.command_set import CommandSet
 from gui.theme.theme import Theme
-from gui.widgets.buttons import key_button
+from gui.widgets.buttons import action_button, key_button
 from gui.widgets.code_editor import CodeEditor
+from gui.widgets.commands import Command
 from gui.widgets.formats import count, cut
 from gui.widgets.layouts import holding, in_column, in_row, on_panel, splitter
 from gui.widgets.lined_text import LineSign
@@ -32,18 +33,23 @@ _CURSOR_MS = 60
 _READING = "The exemplar is being read…"
 _UNSAVED = "Not in the library yet. The first save (Ctrl+S) is version 1."
 _SIGNS = {"stops": LineSign("bad", "!"), "fault": LineSign("remedy", "!"), "note": LineSign("dim", "·")}
-_COMMANDS: tuple[tuple[str, str, Callable[[str, int, int], changes.Edit]], ...] = (
-    ("Insert a look", "Insert", changes.inserted),
-    ("Add a contrast to this look", "Ctrl+Shift+A", partial(changes.inserted, kind="contrasts")),
-    ("Add a pair for abstraction", "Ctrl+Alt+A", partial(changes.inserted, kind="abstraction")),
-    ("Merge with the next look", "Ctrl+M", changes.merged),
-    ("Split the look at this action", "Ctrl+Shift+M", changes.split),
-    ("Duplicate", "Ctrl+D", changes.duplicated),
-    ("Move up", "Alt+Up", partial(changes.moved, by=-1)),
-    ("Move down", "Alt+Down", partial(changes.moved, by=1)),
-    ("Delete", "Alt+Delete", changes.deleted),
-)
-"""The commands for the table with the cursor or the selected tables: name, key and what is done."""
+
+
+def _table_command(
+    id: str, title: str, key: str, place: float, edit: Callable[[str, int, int], changes.Edit]
+) -> Command:
+    """Return a command for the table with the cursor, or the selected tables."""
+    return Command(
+        id,
+        title,
+        key,
+        "",
+        "",
+        place,
+        title,
+        lambda window: window.change(edit),
+        lambda window: window.why_closed,
+    )
 
 
 class EditorWindow(QDialog):
@@ -64,6 +70,39 @@ class EditorWindow(QDialog):
     left = Signal(bool)
     """The opened exemplar is closed; whether to keep its draft."""
 
+    COMMANDS = (
+        _table_command("insert", "Insert a look", "Insert", 1.1, changes.inserted),
+        _table_command("contrast", "Add a contrast to this look", "Ctrl+Shift+A", 1.2,
+            partial(changes.inserted, kind="contrasts")),
+        _table_command("pair", "Add a pair for abstraction", "Ctrl+Alt+A", 1.3,
+            partial(changes.inserted, kind="abstraction")),
+        _table_command("merge", "Merge with the next look", "Ctrl+M", 1.4, changes.merged),
+        _table_command("split", "Split the look at this action", "Ctrl+Shift+M", 1.5, changes.split),
+        _table_command("duplicate", "Duplicate", "Ctrl+D", 1.6, changes.duplicated),
+        _table_command("up", "Move up", "Alt+Up", 1.7, partial(changes.moved, by=-1)),
+        _table_command("down", "Move down", "Alt+Down", 1.8, partial(changes.moved, by=1)),
+        _table_command("delete", "Delete", "Alt+Delete", 1.9, changes.deleted),
+        Command("replace", "Replace a value…", "Ctrl+G", "", "", 2.1, "Replace a value wherever it occurs",
+            lambda window: window.replace_value(), lambda window: window.why_closed),
+        Command("next_problem", "Next problem", "F8", "", "", 2.2, "Go to the next problem",
+            lambda window: window.go_to_problem(1)),
+        Command("previous_problem", "Previous problem", "Shift+F8", "", "", 2.3, "Go to the previous problem",
+            lambda window: window.go_to_problem(-1)),
+        Command("undo", "Undo", "Ctrl+Z", "", "", 3.1, "Undo the last edit",
+            lambda window: window.text.undo(),
+            lambda window: "" if window.text.document().isUndoAvailable() else "There is no edit to undo"),
+        Command("redo", "Redo", "Ctrl+Shift+Z", "", "", 3.2, "Redo the edit",
+            lambda window: window.text.redo(),
+            lambda window: "" if window.text.document().isRedoAvailable() else "There is no edit to redo"),
+        Command("copy", "Save as a copy", "Ctrl+Shift+S", "", "", 3.3,
+            "Save it as another exemplar, with a free id",
+            lambda window: window.save("copy"), lambda window: window.why_closed or window.why_unsaved),
+        Command("save", "Save", "Ctrl+S", "", "", 3.4, "Save it as a new version",
+            lambda window: window.save("save"),
+            lambda window: window.why_closed or window.why_unsaved
+            or ("" if window.modified else "There is nothing to save")),
+    )  # fmt: skip
+
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Edit an exemplar[*]")
@@ -72,8 +111,6 @@ class EditorWindow(QDialog):
         self._gone = 0
         """The serial of what was closed last."""
         self._edit = 0
-        self._new_text = 0
-        """The number of the last `NewText`."""
         self._is_copying = False
         """Whether the text is being saved under another id."""
         self._then: Callable[[], None] | None = None
@@ -85,6 +122,11 @@ class EditorWindow(QDialog):
         self._moving = QTimer(self, singleShot=True, interval=_CURSOR_MS)
         self._moving.timeout.connect(self._show_place)
         self._make_parts(theme)
+        self.commands = CommandSet(theme, [(self, "")], self)
+        for bound in self.commands:
+            self.addAction(bound.action)
+        for available in (self.text.undoAvailable, self.text.redoAvailable):
+            available.connect(lambda _on: self.commands.refresh())
         self._lay_out()
         self.resize(_SIZE.boundedTo(self.screen().availableSize()))
         self.or_words.say(_READING)
@@ -120,27 +162,30 @@ class EditorWindow(QDialog):
             self._open(opened)
         elif before.opened is not None and opened.base != before.opened.base:
             self._follow(before.opened.base, opened)
-        if view.new_text is not None and view.new_text.number != self._new_text:
-            self._new_text = view.new_text.number
-            self.text.put(view.new_text.text)
-            self.note.show_text(view.new_text.note)
         self.preview.show_view(view)
         self.parser.show_view(view)
         if opened is not before.opened or view.versions != before.versions:
             self.versions.show_versions(opened.id, view.versions, "" if view.versions else _UNSAVED)
-        if view.compared is not None and view.compared is not before.compared:
-            self.versions.show_compared(view.compared)
         if view.checked.edit != before.checked.edit:
             self._show_checked()
-        if view.conflict is not None and view.conflict != before.conflict:
-            self._then = None
-            self.asking = ask_conflict(view.conflict, self._save, self)
         if view.problem:
             self._then, self._is_copying = None, False
         self._refresh()
         if self._then is not None and not self.modified:
             then, self._then = self._then, None
             then()
+
+    @Slot(object)
+    def show_new_text(self, new: NewText) -> None:
+        """Put a text in place of the one on screen."""
+        self.text.put(new.text)
+        self.note.show_text(new.note)
+
+    @Slot(object)
+    def show_conflict(self, text: str) -> None:
+        """Ask how to save, because something else is stored in the exemplar's place."""
+        self._then = None
+        self.asking = ask_conflict(text, self.save, self)
 
     def flush(self) -> None:
         """Store and check the text now."""
@@ -155,12 +200,12 @@ class EditorWindow(QDialog):
 
         def save() -> None:
             self._then = lambda: self._put_away(then, keep=False)
-            self._save("save")
+            self.save("save")
 
         draft = self._view.checked.draft
         self.asking = ask_to_leave(
             (draft and (draft.task or draft.id)) or self.opened.id or "the new exemplar",
-            can_save=not self._stop,
+            can_save=not self.why_unsaved,
             save=save,
             keep=lambda: self._put_away(then, keep=True),
             discard=lambda: self._put_away(then, keep=False),
@@ -232,46 +277,23 @@ class EditorWindow(QDialog):
             "Change", "Commands for the look with the cursor", "Alt+E", lambda: None, self
         )
         self.change_button.setMenu(self._menu())
-        self.undo_button = self._button("Undo", "Undo the last edit", "Ctrl+Z", self.text.undo)
-        self.redo_button = self._button("Redo", "Redo the edit", "Ctrl+Shift+Z", self.text.redo)
-        for button, available in (
-            (self.undo_button, self.text.undoAvailable),
-            (self.redo_button, self.text.redoAvailable),
-        ):
-            button.setEnabled(False)
-            available.connect(button.setEnabled)
-        copy = "Save it as another exemplar, with a free id"
-        self.copy_button = self._button("Save as a copy", copy, "Ctrl+Shift+S", lambda: self._save("copy"))
-        self.save_button = self._button("Save", "", "Ctrl+S", lambda: self._save("save"))
+        self.undo_button, self.redo_button, self.copy_button, self.save_button = (
+            action_button(self.commands.by_id[id].action, self) for id in ("undo", "redo", "copy", "save")
+        )
         set_flag(self.save_button, "accent", True)
         buttons = (self.undo_button, self.redo_button, self.copy_button, self.save_button)
         left = (self.drafts_button, self.change_button)
         return in_row(None, (self.fact, 1), *left, *buttons, margins=(12, 8, 12, 10), spacing=8)
 
-    def _button(self, text: str, words: str, key: str, do: Callable[[], None]) -> QPushButton:
-        """Return a button whose key works at once; a button's own shortcut would click it a moment later."""
-        button = key_button(text, f"{words} ({key})", "", do, self)
-        QShortcut(QKeySequence(key), self).activated.connect(button.click)
-        return button
-
     def _menu(self) -> QMenu:
-        """Return the menu of commands; their keys work in the whole window."""
         menu = QMenu(self)
-        for name, key, edit in _COMMANDS:
-            self._add_command(menu, name, key, partial(self._change, edit))
-        menu.addSeparator()
-        self._add_command(menu, "Replace a value…", "Ctrl+G", self.replace_value)
-        self._add_command(menu, "Find…\tCtrl+F", "", self.text.open_finder)  # Its key is that of the text.
-        self._add_command(menu, "Next problem", "F8", partial(self._go_to_problem, 1))
-        self._add_command(menu, "Previous problem", "Shift+F8", partial(self._go_to_problem, -1))
+        for bound in self.commands:
+            if bound.record.place == 2.1:
+                menu.addSeparator()
+            if bound.record.place < 3:
+                menu.addAction(bound.action)
+        menu.addAction("Find…\tCtrl+F", self.text.open_finder)  # Its key is that of the text.
         return menu
-
-    def _add_command(self, menu: QMenu, name: str, key: str, do: Callable[[], None]) -> None:
-        action = QAction(name, self)
-        action.setShortcut(key)
-        action.triggered.connect(lambda _on=False: do())
-        self.addAction(action)
-        menu.addAction(action)
 
     # Display
 
@@ -300,21 +322,21 @@ class EditorWindow(QDialog):
 
     def _refresh(self) -> None:
         opened = self.opened
-        modified, stop = self.modified, self._stop
-        self.setWindowModified(modified)
+        self.setWindowModified(self.modified)
         self.problem.show_text(self._view.problem)
         if opened is not None:
             self.setWindowTitle(f"Edit {opened.id}[*]" if opened.id else "New exemplar[*]")
-        self.save_button.setEnabled(opened is not None and modified and not stop)
-        self.copy_button.setEnabled(opened is not None and not stop)
+        self.commands.refresh()
         self.change_button.setEnabled(opened is not None)
-        unsaved = "Save it as a new version (Ctrl+S)" if modified else "There is nothing to save"
-        self.save_button.setToolTip(stop or unsaved)
         self.fact.setText(self._facts(opened))
         self._show_drafts()
 
     @property
-    def _stop(self) -> str:
+    def why_closed(self) -> str:
+        return "" if self.opened is not None else "No exemplar is open"
+
+    @property
+    def why_unsaved(self) -> str:
         """Why it cannot be saved, as far as it is known, or an empty string."""
         stops = [one for one in self.problems if one.level == "stops"]
         return f"It cannot be saved yet. Line {stops[0].line}: {stops[0].text}" if stops else ""
@@ -396,10 +418,8 @@ class EditorWindow(QDialog):
         self.asking = dialog
         dialog.open()
 
-    def _change(self, edit: Callable[[str, int, int], changes.Edit]) -> None:
+    def change(self, edit: Callable[[str, int, int], changes.Edit]) -> None:
         """Change the tables with the cursor or the selection, or say why that cannot be done."""
-        if self.opened is None:
-            return
         try:
             made = edit(self.text.searched, *self.text.selected)
         except UsageError as error:
@@ -409,7 +429,7 @@ class EditorWindow(QDialog):
         self.text.setFocus()
         self.note.show_text(made.remark)
 
-    def _go_to_problem(self, offset: int) -> None:
+    def go_to_problem(self, offset: int) -> None:
         """Go to the next or the previous problem, and from the last to the first."""
         cursor = self.text.textCursor()
         here = (cursor.blockNumber() + 1, cursor.positionInBlock() + 1)
@@ -431,8 +451,8 @@ class EditorWindow(QDialog):
         if self.opened is not None:
             self.check_requested.emit(self.text.text, self._serial, self._edit, self.preview.chosen)
 
-    def _save(self, way: SaveWay) -> None:
-        if self.opened is None or self._stop:
+    def save(self, way: SaveWay) -> None:
+        if self.opened is None or self.why_unsaved:
             return
         self._check.stop()  # A stored exemplar is not a draft: an earlier check must not keep it as one.
         self._is_copying = way == "copy"
@@ -445,6 +465,6 @@ class EditorWindow(QDialog):
         self._check.stop()
         self.left.emit(keep)
         self._gone = self._serial
-        self._view = EditorView(saves=self._view.saves)
+        self._view = EditorView()
         self.or_words.say(_READING)
         then()

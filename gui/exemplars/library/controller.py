@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer, Signal, Slot
 
-from core.debugger.exemplars.library.views import ImportView, LibraryJob, Notice, PageView
+from core.debugger.exemplars.library.views import ImportView, LibraryJob, ListView, Notice
 from gui.shell.feature import FeatureController
 from gui.shell.main_window import MainWindow
 
@@ -91,17 +91,17 @@ class LibraryController(FeatureController):
         page.table.position_changed.connect(service.set_position)
         page.detail.versions.compare_wanted.connect(service.compare)
         page.detail.versions.version_wanted.connect(service.make_current)
-        shown.check_requested.connect(service.check)
-        shown.archive_requested.connect(service.archive)
-        shown.export_requested.connect(service.export)
-        shown.reindex_requested.connect(service.reindex)
-        shown.import_requested.connect(self._on_import)
+        page.check_requested.connect(service.check)
+        page.archive_requested.connect(service.archive)
+        page.export_requested.connect(service.export)
+        page.reindex_requested.connect(service.reindex)
+        page.import_requested.connect(self._on_import)
         shown.watched.connect(lambda on: service.watch() if on else service.unwatch())
         shown.notices.cancel_wanted.connect(service.cancel)
         shown.notices.work.show_job(self._job)
         return shown
 
-    def _show_pages(self, pages: tuple[PageView, ...]) -> None:
+    def _show_pages(self, pages: tuple[ListView, ...]) -> None:
         for one in pages:
             self._opened.page.show_page(one)
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import (
 )
 
 from core.debugger.exemplars.library.views import DetailView
-from core.memory.library.records import Entry, Retrieval
+from core.exemplars.library.records import Entry, Retrieval
 from core.schema.exemplar import Exemplar
 from gui.exemplars.library.row_model import moment
 from gui.exemplars.versions import VersionPane
@@ -175,16 +175,13 @@ def _page(*contents: QWidget) -> QWidget:
 def _retrieval_line(one: Retrieval, trace: str) -> TableLine:
     here = one.trace == trace
     judged = {True: "success", False: "no success", None: one.outcome or "not judged"}
-    return TableLine(
-        (
-            moment(one.when),
-            str(one.run),
-            str(one.step),
-            f"{one.distance:.3f}",
-            "used" if one.used else "voted" if one.voted else "not used",
-            judged[one.success],
-        ),
-        values=(one.when, one.run, one.step, one.distance, one.used, str(one.success)),
+    return TableLine.of(
+        (moment(one.when), one.when),
+        (str(one.run), one.run),
+        (str(one.step), one.step),
+        (f"{one.distance:.3f}", one.distance),
+        "used" if one.used else "voted" if one.voted else "not used",
+        judged[one.success],
         key=(one.run, one.step) if here else None,
         tone="" if here else "dim",
         tooltip="Show it in the main window (Enter)" if here else f"A run of {one.trace}",
@@ -226,7 +223,7 @@ def facts(view: DetailView) -> tuple[tuple[str, str], ...]:
     if entry is None:
         return ()
     exemplar, provenance = entry.exemplar, entry.provenance
-    state = "read only" if view.read_only else "in the archive, not recalled" if exemplar.archived else ""
+    state = "read only" if entry.read_only else "in the archive, not recalled" if exemplar.archived else ""
     found = (
         ("Family", exemplar.family),
         ("Environment", exemplar.environment),

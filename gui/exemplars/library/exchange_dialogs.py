@@ -13,10 +13,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.debugger.exemplars.formats import EXPORTS
+from core.debugger.exemplars.formats import EXPORTS, export_format
 from core.debugger.exemplars.library.views import SHOWN, ImportView, LibraryJob
-from core.memory.exchange.plan import FATES, ImportChoices, ImportPlan, PlannedEntry
-from core.memory.exchange.reader import IMPORTS, titles_of
+from core.exemplars.exchange.plan import FATES, ImportChoices, ImportPlan, PlannedEntry
+from core.exemplars.exchange.reader import IMPORTS, titles_of
 from gui.exemplars.library.outcomes import JobRow
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
@@ -38,13 +38,6 @@ _TAKEN = (
     ("Import it with a new id", "new id"),
     ("Import it as a new version of the existing one", "new version"),
 )
-
-_WORDS = {
-    "jsonl": "One exemplar per line, complete. Import… can read it.",
-    "chat": "One conversation per line, with messages for fine-tuning over chat completions.",
-    "atif": "One trajectory per line, in the Agent Trajectory Interchange Format.",
-    "synapse": "A folder with exemplars.json and specifiers.json, as in Synapse.",
-}
 
 
 class ImportDialog(QDialog):
@@ -252,19 +245,16 @@ class ExportDialog(QDialog):
         self._refresh()
 
     def _refresh(self) -> None:
-        self.words.show_text(_WORDS.get(self.form.currentData(), ""))
-        suffix = self._suffix
+        form = export_format(self.form.currentData())
+        self.words.show_text(form.words)
+        suffix = form.suffix
         self.path.setPlaceholderText(f"A file, such as exemplars{suffix}" if suffix else "A folder")
         self.export_button.setEnabled(bool(self.path.text().strip()))
 
-    @property
-    def _suffix(self) -> str:
-        return next(one.suffix for one in EXPORTS if one.name == self.form.currentData())
-
     def _on_browse(self) -> None:
-        if self._suffix:
-            kind = f"{self.form.currentText()} (*{self._suffix})"
-            name = f"exemplars{self._suffix}"
+        if suffix := export_format(self.form.currentData()).suffix:
+            kind = f"{self.form.currentText()} (*{suffix})"
+            name = f"exemplars{suffix}"
             path, _ = QFileDialog.getSaveFileName(self, "Export exemplars", name, kind)
         else:
             path = QFileDialog.getExistingDirectory(self, "Export exemplars into a folder")

@@ -1,17 +1,234 @@
-"""The query of the library: words or their meaning, and filters with the values to choose from."""
+"""The query of the library: words or their meaning, and filters with the values and days to choose from."""
 
-from PySide6.QtCore import QSignalBlocker, QTimer, Signal
-from PySide6.QtWidgets import QPushButton, QWidget
+from collections.abc import Mapping
+from datetime import date, datetime, time, timedelta
+from functools import partial
+
+from PySide6.QtCore import QDate, QEvent, QObject, QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QDateEdit,
+    QGridLayout,
+    QHBoxLayout,
+    QListWidget,
+    QListWidgetItem,
+    QPushButton,
+    QWidget,
+    QWidgetAction,
+)
 
 from core.debugger.exemplars.library.views import CountsView, Query
-from core.memory.library.records import Filter
-from gui.exemplars.library.pickers import DatePicker, ValuePicker
+from core.exemplars.library.records import Filter
 from gui.theme.theme import Theme
-from gui.widgets.buttons import key_button
+from gui.widgets.buttons import PickerButton, key_button
 from gui.widgets.choices import titled_box
-from gui.widgets.layouts import FlowLayout, in_column, in_row
+from gui.widgets.formats import thousands
+from gui.widgets.item_views import RowMenu
+from gui.widgets.layouts import FlowLayout, holding, in_column, in_row
 from gui.widgets.search import SearchField
-from gui.widgets.words import ElidedLabel, labelled
+from gui.widgets.words import ElidedLabel, labelled, set_flag
+
+_ANY = "any"
+_HEIGHT = 300
+_SEARCHED = 8
+"""Number of values from which a search field is shown."""
+_DAYS = (("Today", 1), ("7 days", 7), ("30 days", 30))
+
+
+class ValuePicker(PickerButton):
+    """Shows the choice. Its menu has the values, the most frequent first, and a search field.
+
+    With `several`, any number of them can be chosen.
+    """
+
+    picked = Signal()
+
+    def __init__(
+        self, theme: Theme, name: str, *, several: bool = False, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(theme, name, width=190, parent=parent)
+        self._several = several
+        self._chosen: tuple[str, ...] = ()
+        self._values: dict[str, int] = {}
+        self.field = SearchField(theme, f"Find a value of {name}")
+        self.field.textChanged.connect(self._fill)
+        self.field.installEventFilter(self)
+        self.values = QListWidget()
+        self.values.setAccessibleName(f"Values of {name}")
+        RowMenu(self.values)
+        self.values.setMinimumWidth(250)
+        self.values.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.values.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.values.itemClicked.connect(self._on_item)
+        self.values.itemActivated.connect(self._on_item)
+        action = QWidgetAction(self)
+        action.setDefaultWidget(
+            holding(in_column(None, self.field, self.values, margins=(6, 4, 6, 4), spacing=4))
+        )
+        self.menu().addAction(action)
+        self.menu().aboutToShow.connect(self._on_opened)
+        self._show()
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        return self._chosen
+
+    def choose(self, chosen: tuple[str, ...]) -> None:
+        """Show this choice without emitting a change."""
+        self._chosen = chosen
+        self._show()
+
+    def offer(self, values: Mapping[str, int]) -> None:
+        """Offer these values; chosen ones are never left out."""
+        kept = {value: number for value, number in values.items() if value}
+        self._values = {**{one: 0 for one in self._chosen if one not in kept}, **kept}
+        if self.menu().isVisible():
+            self._fill()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if watched is self.field and isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            if event.key() in (Qt.Key.Key_Down, Qt.Key.Key_Up):
+                self.values.setFocus()
+                return False
+            if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+                self._on_item(self.values.item(0 if self._several else min(1, self.values.count() - 1)))
+                return True
+        return super().eventFilter(watched, event)
+
+    def _on_opened(self) -> None:
+        self.field.setVisible(len(self._values) >= _SEARCHED)
+        with QSignalBlocker(self.field):
+            self.field.clear()
+        self._fill()
+        (self.field if self.field.isVisibleTo(self.menu()) else self.values).setFocus()
+
+    def _fill(self) -> None:
+        words = self.field.text().casefold()
+        self.values.clear()
+        if not self._several:
+            self._add(_ANY, "", _ANY, not self._chosen)
+        for value, number in self._values.items():
+            if words in value.casefold():
+                self._add(f"{value}  ·  {thousands(number)}", value, value, value in self._chosen)
+        if self.values.count() == 0:
+            item = QListWidgetItem("No exemplar has one." if not words else "Nothing matches.")
+            item.setFlags(Qt.ItemFlag.NoItemFlags)
+            self.values.addItem(item)
+        rows = min(self.values.count(), 12)
+        self.values.setFixedHeight(min(_HEIGHT, rows * 27 + 10))
+
+    def _add(self, text: str, value: str, tooltip: str, on: bool) -> None:
+        item = QListWidgetItem(text)
+        item.setData(Qt.ItemDataRole.UserRole, value)
+        item.setToolTip(tooltip)
+        if self._several:
+            item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsUserCheckable)
+            item.setCheckState(Qt.CheckState.Checked if on else Qt.CheckState.Unchecked)
+        self.values.addItem(item)
+        if on and not self._several:
+            self.values.setCurrentItem(item)
+
+    def _on_item(self, item: QListWidgetItem | None) -> None:
+        value = item.data(Qt.ItemDataRole.UserRole) if item is not None else None
+        if not isinstance(value, str) or item is None:
+            return
+        if self._several:
+            on = value not in self._chosen
+            rest = tuple(one for one in self._chosen if one != value)
+            self._chosen = (*rest, value) if on else rest
+            item.setCheckState(Qt.CheckState.Checked if on else Qt.CheckState.Unchecked)
+        else:
+            self._chosen = (value,) if value else ()
+            self.menu().hide()
+        self._show()
+        self.picked.emit()
+
+    def _show(self) -> None:
+        words = ", ".join(self._chosen) or _ANY
+        set_flag(self, "narrowed", bool(self._chosen))
+        self.show_value(words, f"{self._name}: {words}. Space opens the values.")
+
+
+class DatePicker(PickerButton):
+    """From a first to a last day, both included; either may be left open."""
+
+    picked = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, "Made", width=210, parent=parent)
+        inside = QWidget()
+        grid = QGridLayout(inside)
+        grid.setContentsMargins(10, 6, 10, 6)
+        self.since, self.since_day = self._day("From", inside)
+        self.until, self.until_day = self._day("Until", inside)
+        for row, (box, day) in enumerate(((self.since, self.since_day), (self.until, self.until_day))):
+            grid.addWidget(box, row, 0)
+            grid.addWidget(day, row, 1)
+        quick = QHBoxLayout()
+        for words, days in _DAYS:
+            tip = "Made on this day" if days == 1 else f"Made in the last {words}"
+            quick.addWidget(key_button(words, tip, "", partial(self._on_quick, days), inside))
+        grid.addLayout(quick, 2, 0, 1, 2)
+        action = QWidgetAction(self)
+        action.setDefaultWidget(inside)
+        self.menu().addAction(action)
+        self._show()
+
+    @property
+    def span(self) -> tuple[float | None, float | None]:
+        """Start and end in seconds since the epoch; the end is excluded."""
+        since = _moment(self.since_day.date()) if self.since.isChecked() else None
+        until = _moment(self.until_day.date().addDays(1)) if self.until.isChecked() else None
+        return since, until
+
+    def choose(self, since: float | None, until: float | None) -> None:
+        """Show this choice without emitting a change."""
+        blocked = [QSignalBlocker(one) for one in (self.since, self.until, self.since_day, self.until_day)]
+        self.since.setChecked(since is not None)
+        self.until.setChecked(until is not None)
+        if since is not None:
+            self.since_day.setDate(_day_of(since))
+        if until is not None:
+            self.until_day.setDate(_day_of(until).addDays(-1))
+        del blocked
+        self._show()
+
+    def _day(self, name: str, inside: QWidget) -> tuple[QCheckBox, QDateEdit]:
+        box = QCheckBox(name, inside)
+        day = QDateEdit(QDate.currentDate(), inside)
+        day.setDisplayFormat("yyyy-MM-dd")
+        day.setAccessibleName(f"{name} this day")
+        box.toggled.connect(self._on_changed)
+        day.dateChanged.connect(lambda _day, box=box: box.setChecked(True))
+        day.dateChanged.connect(self._on_changed)
+        return box, day
+
+    def _on_quick(self, days: int) -> None:
+        start = datetime.combine(date.today() - timedelta(days=days - 1), time())
+        self.choose(start.timestamp(), None)
+        self.menu().hide()
+        self.picked.emit()
+
+    def _on_changed(self) -> None:
+        self._show()
+        self.picked.emit()
+
+    def _show(self) -> None:
+        ends = (("from", self.since, self.since_day), ("until", self.until, self.until_day))
+        chosen = (f"{word} {day.text()}" for word, box, day in ends if box.isChecked())
+        words = " ".join(chosen) or "any day"
+        self.show_value(words, f"Made: {words}. Space opens the days.")
+
+
+def _moment(day: QDate) -> float:
+    return datetime(day.year(), day.month(), day.day()).timestamp()
+
+
+def _day_of(seconds: float) -> QDate:
+    found = datetime.fromtimestamp(seconds)
+    return QDate(found.year, found.month, found.day)
+
 
 _WORDS_MS = 160
 _MEANING_MS = 500

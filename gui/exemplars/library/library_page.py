@@ -1,23 +1,28 @@
 """The library page: the query, the table of results, one exemplar in full, and the commands."""
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QMenu, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
-from core.debugger.exemplars.library.views import CheckView, Chosen, CountsView, ListView, PageView, Query
-from core.memory.library.records import Filter, LibraryRow
+from core.debugger.exemplars.library.views import CheckView, Chosen, CountsView, ListView, Query
+from core.exemplars.library.records import Filter, LibraryRow
 from gui.exemplars.library.detail_pane import DetailPane
 from gui.exemplars.library.filter_bar import FilterBar
 from gui.exemplars.library.outcomes import CheckPane
 from gui.exemplars.library.row_table import RowTable
+from gui.shell.command_set import CommandSet
 from gui.theme.theme import Theme
-from gui.widgets.buttons import ICON_BESIDE_TEXT, icon_button, key_button
+from gui.widgets.buttons import action_button, icon_button
+from gui.widgets.commands import Command, Face
 from gui.widgets.formats import count, thousands
-from gui.widgets.item_views import MenuEntry, RowMenu
+from gui.widgets.item_views import RowMenu
 from gui.widgets.layouts import FlowLayout, in_column, on_panel, splitter
 from gui.widgets.words import OrWords
+
+if TYPE_CHECKING:
+    # The formats of other programs take long to import and are only needed for an export.
+    from gui.exemplars.library.exchange_dialogs import ExportDialog
 
 _MOST = 1000
 """Maximum number of exemplars that can be replayed or measured at once."""
@@ -28,113 +33,11 @@ _EMPTY = (
 )
 _NO_ARCHIVE = "The archive is empty. Archive (Del) moves an exemplar here, so that runs no longer recall it."
 _NOT_FOUND = "The exemplar “{id}” no longer exists. It may have been in a file that was removed."
-_TEXTS = (
-    ("new", "New", "Ctrl+N", "add", "Write an exemplar by hand"),
-    ("edit", "Edit", "Ctrl+Return", "edit", "Edit the exemplar"),
-    ("copy", "Copy", "Ctrl+D", "copy", "Copy this exemplar"),
-    ("archive", "Archive", "Del", "archive", "Keep it, but recall it no more. You can restore it from the archive"),
-    ("check", "Check", "Ctrl+K", "checklist", "Check the selected exemplars for problems"),
-    ("check_all", "Check all listed", "Ctrl+Shift+K", "checklist", "Check all listed exemplars for problems"),
-    ("replay", "Replay", "Ctrl+R", "debug-restart", "Replay them on their tasks, in the background"),
-    ("worth", "Worth…", "Ctrl+Shift+W", "graph-line", "Run tasks with and without them, in the background"),
-    ("import", "Import…", "Ctrl+I", "cloud-download", "Import exemplars of Backstep or another program"),
-    ("export", "Export…", "Ctrl+E", "export", "Export exemplars to a file for Backstep or another program"),
-)  # fmt: skip
-
-
-class _Command(NamedTuple):
-    name: str
-    text: str
-    key: str
-    icon: str
-    words: str
-
-    @property
-    def tooltip(self) -> str:
-        key = QKeySequence(self.key).toString(QKeySequence.SequenceFormat.NativeText)
-        return f"{self.words} ({key})"
-
-
-_COMMANDS = tuple(_Command(*texts) for texts in _TEXTS)
-
-
-class LibraryCommands(QWidget):
-    """A row of buttons; `asked` sends the name of the command."""
-
-    asked = Signal(str)
-
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.actions_by_name: dict[str, QAction] = {}
-        self.buttons: dict[str, QPushButton] = {}
-        self.brings_back = False
-        """Whether the selection is in the archive, so that it can be restored."""
-        flow = FlowLayout(self, spacing=5)
-        flow.setContentsMargins(10, 0, 10, 6)
-        for one in _COMMANDS:
-            action = self._action(one.name, one.text, one.tooltip)
-            action.setIcon(theme.icon(one.icon))
-            if one.name != "archive":  # Delete works only in the table: in a field it deletes letters.
-                action.setShortcut(QKeySequence(one.key))
-            self.addAction(action)
-            if one.name == "check_all":
-                continue
-            button = self.buttons[one.name] = key_button(one.text, one.tooltip, "", action.trigger, self)
-            button.setIcon(action.icon())
-            button.setIconSize(ICON_BESIDE_TEXT)
-            theme.changed.connect(button.update)
-            flow.addWidget(button)
-        menu = QMenu(self)
-        menu.setToolTipsVisible(True)
-        menu.addAction(self.actions_by_name["check_all"])
-        menu.addAction(
-            self._action(
-                "reindex",
-                "Rebuild the index",
-                "Rebuild the index of the embeddings",
-            )
-        )
-        self.more = icon_button(theme, "ellipsis", "More commands", parent=self, key="Alt+M", size=16)
-        self.more.setShortcut("Alt+M")
-        self.more.setMenu(menu)
-        self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.more.setProperty("picker", True)
-        flow.addWidget(self.more)
-
-    def _action(self, name: str, text: str, tooltip: str) -> QAction:
-        action = self.actions_by_name[name] = QAction(text, self)
-        action.setToolTip(tooltip)
-        action.triggered.connect(lambda: self.asked.emit(name))
-        return action
-
-    def refresh(self, rows: tuple[LibraryRow, ...] | None, selected: int, total: int) -> None:
-        """Enable the commands for these rows; None means too many to hold."""
-        single = rows is not None and len(rows) == 1
-        several = rows is not None and 0 < len(rows) <= _MOST
-        own = rows is None or any(not row.read_only for row in rows)
-        self.brings_back = bool(rows) and own and all(row.archived for row in rows or () if not row.read_only)
-        why = "" if rows is None or own else "An exemplar in a file is read-only. Save a copy (Ctrl+D)"
-        too_many = f"Select at most {count(_MOST, 'exemplar')}" if selected else "Select exemplars first"
-        states = {
-            "edit": (single and own, why or "Select one exemplar"),
-            "copy": (single, "Select one exemplar"),
-            "archive": (bool(selected) and own, why or "Select exemplars first"),
-            "check": (bool(selected), "Select exemplars first"),
-            "check_all": (bool(total), "No exemplar is listed"),
-            "replay": (several, too_many),
-            "worth": (several, too_many),
-            "export": (bool(total), "No exemplar is listed"),
-        }
-        commands = {command.name: command for command in _COMMANDS}
-        if self.brings_back:
-            words = "Restore it from the archive, so that runs recall it again"
-            commands["archive"] = commands["archive"]._replace(words=words)
-        for name, (on, unless) in states.items():
-            for shown in (self.actions_by_name[name], self.buttons.get(name)):
-                if shown is not None:
-                    shown.setEnabled(on)
-                    shown.setToolTip(commands[name].tooltip if on else unless)
-        self.buttons["archive"].setText("Bring back" if self.brings_back else "Archive")
+_RESTORE = Face("Bring back", "Restore it from the archive, so that runs recall it again", "archive")
+_MORE = ("check_all", "reindex")
+"""Commands that are in a menu beside the buttons."""
+_OF_ROWS = ("edit", "copy", "archive", "check", "replay", "worth", "export")
+"""Commands in the menu of the rows."""
 
 
 class LibraryPage(QWidget):
@@ -142,21 +45,71 @@ class LibraryPage(QWidget):
 
     query_wanted = Signal(object, object, str, int)
     """A `Query`, ids whose places are needed, the exemplar to show, and a place to show."""
-    command_asked = Signal(str)
     problem_found = Signal(str)
     """Something that could not be done."""
+    new_requested = Signal()
+    edit_requested = Signal(str)
+    """The id of an exemplar."""
+    copy_requested = Signal(str)
+    archive_requested = Signal(object, bool)
+    """A `Chosen`, and whether to move it to the archive."""
+    check_requested = Signal(object)
+    """A `Chosen`."""
+    replay_requested = Signal(object)
+    """Ids of exemplars."""
+    worth_requested = Signal(str)
+    import_requested = Signal()
+    export_requested = Signal(object, str, str)
+    """A `Chosen`, the name of the format, and the path."""
+    reindex_requested = Signal()
+
+    COMMANDS = (
+        Command("new", "New", "Ctrl+N", "add", "", 1.1, "Write an exemplar by hand",
+            lambda page: page.new_requested.emit()),
+        Command("edit", "Edit", "Ctrl+Return", "edit", "", 1.2, "Edit the exemplar",
+            lambda page: page.edit_requested.emit(page.few[0]),
+            lambda page: page.why_read_only or page.why_not_one),
+        Command("copy", "Copy", "Ctrl+D", "copy", "", 1.3, "Copy this exemplar",
+            lambda page: page.copy_requested.emit(page.few[0]), lambda page: page.why_not_one),
+        Command("archive", "Archive", "Del", "archive", "", 1.4,
+            "Keep it, but recall it no more. You can restore it from the archive",
+            lambda page: page.archive_requested.emit(page.table.chosen, not page.is_archived),
+            lambda page: page.why_read_only or page.why_none,
+            face=lambda page: _RESTORE if page.is_archived else None),
+        Command("check", "Check", "Ctrl+K", "checklist", "", 1.5, "Check the selected exemplars for problems",
+            lambda page: page.check_requested.emit(page.table.chosen), lambda page: page.why_none),
+        Command("replay", "Replay", "Ctrl+R", "debug-restart", "", 1.6,
+            "Replay them on their tasks, in the background",
+            lambda page: page.replay_requested.emit(page.few), lambda page: page.why_not_few),
+        Command("worth", "Worth…", "Ctrl+Shift+W", "graph-line", "", 1.7,
+            "Run tasks with and without them, in the background",
+            lambda page: page.worth_requested.emit(page.few[0]), lambda page: page.why_not_few),
+        Command("import", "Import…", "Ctrl+I", "cloud-download", "", 1.8,
+            "Import exemplars of Backstep or another program", lambda page: page.import_requested.emit()),
+        Command("export", "Export…", "Ctrl+E", "export", "", 1.9,
+            "Export exemplars to a file for Backstep or another program",
+            lambda page: page.export(), lambda page: page.why_nothing_listed),
+        Command("check_all", "Check all listed", "Ctrl+Shift+K", "checklist", "", 2.1,
+            "Check all listed exemplars for problems",
+            lambda page: page.check_requested.emit(page.all_found), lambda page: page.why_nothing_listed),
+        Command("reindex", "Rebuild the index", "", "refresh", "", 2.2, "Rebuild the index of the embeddings",
+            lambda page: page.reindex_requested.emit()),
+    )  # fmt: skip
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._query = Query()
         self._list = ListView()
+        self._rows: tuple[LibraryRow, ...] | None = ()
+        """The selected rows; None if they are too many to hold."""
         self._counts: CountsView | None = None
         """None while it is not known."""
         self._revealing = ""
         self._loosened = False
         self.filters = FilterBar(theme, self)
-        self.commands = LibraryCommands(theme, self)
         self.table = RowTable(theme, self)
+        self.commands = CommandSet(theme, [(self, "")], self)
+        self.export_dialog: ExportDialog | None = None
         self.detail = DetailPane(theme, self)
         self.check = CheckPane(theme, self)
         self.check.hide()
@@ -168,23 +121,39 @@ class LibraryPage(QWidget):
         )
         on_panel(self.or_words)
         on_panel(self.check)
-        in_column(self, self.filters, self.commands, (self.split, 1), spacing=0)
-        self.menu = RowMenu(
-            self.table,
-            lambda _index: self._entries(),
-            record=lambda index: self.table.rows_model.row(index.row()),
-        )
+        in_column(self, self.filters, self._command_bar(theme), (self.split, 1), spacing=0)
+        RowMenu(self.table, record=lambda index: self.table.rows_model.row(index.row()))
         self.filters.changed.connect(self._on_query)
         self.filters.left.connect(self._on_left)
-        self.commands.asked.connect(self._on_command)
         self.table.sort_wanted.connect(self.filters.sort_by)
-        self.table.archive_wanted.connect(lambda: self._on_command("archive"))
-        self.table.opened.connect(lambda _id: self._on_command("open"))
+        self.table.opened.connect(self._on_opened)
         self.table.row_chosen.connect(self.detail.wait)
         self.table.selection_changed.connect(self.refresh)
         self.check.exemplar_chosen.connect(self.reveal)
         self.check.closed.connect(self.check.hide)
         self.refresh()
+
+    def _command_bar(self, theme: Theme) -> FlowLayout:
+        flow = FlowLayout(spacing=5)
+        flow.setContentsMargins(10, 0, 10, 6)
+        menu = QMenu(self)
+        menu.setToolTipsVisible(True)
+        for bound in self.commands:
+            self.addAction(bound.action)
+            if bound.record.id in _MORE:
+                menu.addAction(bound.action)
+            else:
+                flow.addWidget(action_button(bound.action, self))
+        # In a field, Delete deletes letters.
+        self.commands.by_id["archive"].action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+        self.table.addActions([self.commands.by_id[id].action for id in _OF_ROWS])
+        more = icon_button(theme, "ellipsis", "More commands", parent=self, key="Alt+M", size=16)
+        more.setShortcut("Alt+M")
+        more.setMenu(menu)
+        more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        more.setProperty("picker", True)
+        flow.addWidget(more)
+        return flow
 
     @property
     def query(self) -> Query:
@@ -204,8 +173,37 @@ class LibraryPage(QWidget):
     @property
     def few(self) -> tuple[str, ...]:
         """The ids of the selected rows, if they are few enough."""
-        rows = self.table.selected
+        rows = self._rows
         return tuple(row.id for row in rows) if rows is not None and len(rows) <= _MOST else ()
+
+    # Which commands there are for the selected rows
+
+    @property
+    def is_archived(self) -> bool:
+        """Whether the selection can be restored from the archive."""
+        own = [row for row in self._rows or () if not row.read_only]
+        return bool(own) and all(row.archived for row in own)
+
+    @property
+    def why_read_only(self) -> str:
+        is_own = not self._rows or any(not row.read_only for row in self._rows)
+        return "" if is_own else "An exemplar in a file is read-only. Save a copy (Ctrl+D)"
+
+    @property
+    def why_not_one(self) -> str:
+        return "" if len(self.few) == 1 else "Select one exemplar"
+
+    @property
+    def why_none(self) -> str:
+        return "Select exemplars first" if self._rows == () else ""
+
+    @property
+    def why_not_few(self) -> str:
+        return self.why_none or ("" if self.few else f"Select at most {count(_MOST, 'exemplar')}")
+
+    @property
+    def why_nothing_listed(self) -> str:
+        return "" if self.total else "No exemplar is listed"
 
     def begin(self, query: Query) -> None:
         """Show this query, whose list has been requested."""
@@ -245,7 +243,7 @@ class LibraryPage(QWidget):
         self.refresh()
 
     @Slot(object)
-    def show_page(self, view: PageView) -> None:
+    def show_page(self, view: ListView) -> None:
         self.table.rows_model.show_page(view)
         if view.problem:
             self.problem_found.emit(view.problem)
@@ -267,9 +265,9 @@ class LibraryPage(QWidget):
 
     def refresh(self) -> None:
         """Enable the available commands, and show the number of exemplars."""
-        selected = self.table.selected_count
-        self.commands.refresh(self.table.selected, selected, self._list.total)
-        self.filters.words.setText(self._facts(selected))
+        self._rows = self.table.selected
+        self.commands.refresh()
+        self.filters.words.setText(self._facts(self.table.selected_count))
 
     def _facts(self, selected: int) -> str:
         view, counts = self._list, self._counts
@@ -354,19 +352,25 @@ class LibraryPage(QWidget):
             self.table.setFocus()
             self.table.choose_first()
 
-    def _on_command(self, name: str) -> None:
-        action = self.commands.actions_by_name.get(name)
-        if action is None or action.isEnabled():
-            self.command_asked.emit(name)
+    def _on_opened(self, id: str) -> None:
+        """Edit an exemplar; one from a file can only be read."""
+        row = next((row for row in self._rows or () if row.id == id), None)
+        if row is not None and row.read_only:
+            self.detail.tabs.setCurrentWidget(self.detail.texts)
+            self.detail.trajectory.setFocus()
+        else:
+            self.edit_requested.emit(id)
 
-    def _entries(self) -> tuple[MenuEntry, ...]:
-        actions = self.commands.actions_by_name
-        found = []
-        for name in ("edit", "copy", "archive", "check", "replay", "worth", "export"):
-            action = actions[name]
-            text = self.commands.buttons[name].text()
-            key = "Del" if name == "archive" else action.shortcut().toString()
-            found.append(
-                MenuEntry(text, action.trigger, key=key, enabled=action.isEnabled(), why=action.toolTip())
+    def export(self) -> None:
+        """Ask what to export, and where to."""
+        from gui.exemplars.library.exchange_dialogs import ExportDialog
+
+        self.export_dialog = dialog = ExportDialog(
+            selected=self.table.selected_count, found=self.total, parent=self.window()
+        )
+        dialog.chosen.connect(
+            lambda everything, form, path: self.export_requested.emit(
+                self.all_found if everything else self.table.chosen, form, path
             )
-        return tuple(found)
+        )
+        dialog.open()

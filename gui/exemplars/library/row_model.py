@@ -9,8 +9,8 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QRect, QSi
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QStyle, QWidget
 
-from core.debugger.exemplars.library.views import PAGE, ListView, PageView, Query
-from core.memory.library.records import LibraryRow, Order
+from core.debugger.exemplars.library.views import PAGE, ListView, Query
+from core.exemplars.library.records import LibraryRow, Order
 from gui.theme.theme import Theme
 from gui.widgets.formats import thousands
 from gui.widgets.item_views import LEFT, RIGHT, Index, RowDelegate, draw_cut
@@ -25,8 +25,6 @@ _SIDE = 8
 _PLAIN = ("id", "family", "task")
 HIDDEN = ("distance", "made")
 """Columns that are hidden by default."""
-DOWN: tuple[Order, ...] = ("changed", "made", "tokens", "steps")
-"""Sort keys that start with the largest value."""
 
 
 class LibraryColumn(NamedTuple):
@@ -103,7 +101,7 @@ class RowModel(QAbstractTableModel):
             self._keep((view.first + start) // PAGE, view.rows[start : start + PAGE])
         self.endResetModel()
 
-    def show_page(self, view: PageView) -> None:
+    def show_page(self, view: ListView) -> None:
         """Insert requested rows; those of another list are dropped."""
         if view.query != self.query:
             return

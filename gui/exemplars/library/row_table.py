@@ -16,8 +16,8 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHeaderView, QMenu, QTableView, QWidget
 
 from core.debugger.exemplars.library.views import Chosen, ListView, Query
-from core.memory.library.records import LibraryRow
-from gui.exemplars.library.row_model import COLUMNS, DOWN, HIDDEN, CellDelegate, RowModel
+from core.exemplars.library.records import DESCENDING, LibraryRow
+from gui.exemplars.library.row_model import COLUMNS, HIDDEN, CellDelegate, RowModel
 from gui.theme.theme import Theme
 from gui.widgets.item_views import TableRows
 
@@ -44,7 +44,6 @@ class RowTable(QTableView):
     """The id of the row that is now current; empty for none."""
     opened = Signal(str)
     """Enter, or a double click."""
-    archive_wanted = Signal()
     selection_changed = Signal()
     position_changed = Signal(object, str, int)
     """A `ListPosition`, sent when the person pauses."""
@@ -238,7 +237,7 @@ class RowTable(QTableView):
 
     def _show_sort(self, query: Query) -> None:
         at = next((at for at, column in enumerate(COLUMNS) if column.order == query.order), -1)
-        down = not query.like and (query.order in DOWN) != query.reverse
+        down = not query.like and (query.order in DESCENDING) != query.reverse
         self.horizontalHeader().setSortIndicator(
             0 if query.like else at, Qt.SortOrder.DescendingOrder if down else Qt.SortOrder.AscendingOrder
         )
@@ -267,8 +266,6 @@ class RowTable(QTableView):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self._on_opened(self.currentIndex())
-        elif event.key() == Qt.Key.Key_Delete:
-            self.archive_wanted.emit()
         else:
             super().keyPressEvent(event)
 

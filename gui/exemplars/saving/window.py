@@ -152,14 +152,14 @@ class SavingWindow(QDialog):
     def _draw_preview(self) -> None:
         view = self._view
         pieces: list[Piece] = []
-        for at, message in enumerate(view.messages):
+        for at, message in enumerate(view.prompt.messages):
             pieces += [Piece(message.role, heading=at), Piece(message.text)]
         self.text.show_pieces(pieces)
-        nothing = view.prompt_problem or (
+        nothing = view.prompt.note or (
             "Select a step on the left. Without one, nothing would be saved." if view.ready else ""
         )
-        self.text_or_words.say("" if view.messages else nothing)
-        self.preview.show_fact(f"about {count(view.tokens, 'token')}" if view.messages else "")
+        self.text_or_words.say("" if view.prompt.messages else nothing)
+        self.preview.show_fact(f"about {count(view.prompt.tokens, 'token')}" if view.prompt.messages else "")
         looks = {"fault": ("error", "bad")}
         rows = []
         for at, one in enumerate(view.problems):

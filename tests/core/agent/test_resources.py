@@ -2,8 +2,8 @@
 
 from core.agent.resources import agent_resources_of
 from core.doctor import check_agent_files
-from core.memory.files import write_exemplars
-from tests.core.memory.making import ALL
+from core.exemplars.files import write_exemplars
+from tests.core.exemplars.making import ALL
 
 
 def test_all_files_that_come_along_can_be_used():

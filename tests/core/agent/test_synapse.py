@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.memory.files import write_exemplars
+from core.exemplars.files import write_exemplars
 from core.schema.exemplar import AbstractionPair, Exemplar, ExemplarStep
 from tests.core.agent.traced import purposes, records, steps, view
 from tests.core.stage import page_file, ref_in

@@ -12,8 +12,8 @@ from core.agent.world import secrets_of
 from core.debugger.exemplars.saving.selection import exemplar_of_run
 from core.debugger.exemplars.trying.replay import replay
 from core.environments.task_file import TaskFile
-from core.memory.checks import check_secrets
-from core.memory.library.records import Provenance
+from core.exemplars.checks import check_secrets
+from core.exemplars.library.records import Provenance
 from core.schema.action_text import parse_action
 from core.schema.errors import ActionError, DataError, UsageError
 from core.schema.exemplar import Exemplar, ExemplarStep

@@ -5,8 +5,8 @@ import pytest
 from core.debugger.exemplars.scripted import perform, world_for
 from core.environments.registry import Environments
 from tests.core.browser.browsing import Browsing, in_browser
-from tests.core.memory.solvers import BY_MOUSE
-from tests.core.memory.solvers.permitted import permitted
+from tests.core.exemplars.solvers import BY_MOUSE
+from tests.core.exemplars.solvers.permitted import permitted
 
 
 @pytest.mark.parametrize("name", BY_MOUSE)

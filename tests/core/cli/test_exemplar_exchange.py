@@ -2,10 +2,10 @@ import json
 
 import pytest
 
-from core.memory.library.records import LIBRARY_NAME, Filter
-from core.memory.library.store import Library
-from tests.core.memory.exchange.files import POLICY, SESSION, demo, example, saved
-from tests.core.memory.making import ALL
+from core.exemplars.library.records import LIBRARY_NAME, Filter
+from core.exemplars.library.store import Library
+from tests.core.exemplars.exchange.files import POLICY, SESSION, demo, example, saved
+from tests.core.exemplars.making import ALL
 
 MEMORY = {"f": {"demo": [demo(), demo("Other", act=None)]}}
 
@@ -17,7 +17,7 @@ def kept(inside):
         return []
     library = Library.open(path)
     try:
-        return [one.id for _, one in library.all(Filter(archived=None))]
+        return [one.exemplar.id for one in library.entries(Filter(archived=None))]
     finally:
         library.close()
 

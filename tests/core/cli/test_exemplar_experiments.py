@@ -7,8 +7,8 @@ from werkzeug import Response
 
 from core.agent.presets import PRESETS
 from core.debugger.evaluations.records import WorthResult
-from core.memory.library.records import LIBRARY_NAME
-from core.memory.library.store import Library
+from core.exemplars.library.records import LIBRARY_NAME
+from core.exemplars.library.store import Library
 from tests.core.browser.site import Site
 from tests.core.stage import need_chromium, ref_in
 from tests.llm_server import Reply

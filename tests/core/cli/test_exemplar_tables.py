@@ -4,13 +4,13 @@ import json
 
 import pytest
 
-from core.memory.files import write_exemplars
-from core.memory.library.records import LIBRARY_NAME, Provenance
-from core.memory.library.store import Library
+from core.exemplars.files import write_exemplars
+from core.exemplars.library.records import LIBRARY_NAME, Provenance
+from core.exemplars.library.store import Library
 from core.schema.exemplar import ExemplarStep
 from core.trace.store import TraceStore
-from tests.core.memory.library.test_retrievals import run_with
-from tests.core.memory.making import ALL
+from tests.core.exemplars.library.test_retrievals import run_with
+from tests.core.exemplars.making import ALL
 from tests.core.trace.making import write_run
 
 MINE = ALL[0].replace(id="mine/1", tags=("good",), note="zebra")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from core.cli.exemplar_saving import read_looks
-from core.memory.files import read_exemplars
+from core.exemplars.files import read_exemplars
 from core.schema.errors import DataError
 from tests.core.stage import need_chromium
 

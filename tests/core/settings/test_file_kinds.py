@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from core.environments.own_tasks import kind_of
 from core.environments.task_file import TaskFile
-from core.memory.exchange.plan import ReadOptions
-from core.memory.exchange.reader import read_exemplars_of
+from core.exemplars.exchange.plan import ReadOptions
+from core.exemplars.exchange.reader import read_exemplars_of
 from core.schema.errors import DataError
 from core.settings.file_kinds import kind_of_file, kind_of_text, kind_of_value
 from core.trace.imports.registry import read_file

@@ -30,10 +30,11 @@ class AskedService:
 def asked_services() -> SimpleNamespace:
     """Return a stand-in for each service of the exemplars."""
     listed = ("listed", "paged", "counted", "detailed", "compared", "noticed", "checked")
-    names = ("editor", "saving", "duplicates", "leave_one_out", "trying")
+    names = ("saving", "duplicates", "leave_one_out", "trying")
     return SimpleNamespace(
         library=AskedService(*listed),
         imports=AskedService(),
+        editor=AskedService("compared", "conflicted", "replaced"),
         recording=AskedService("recorded"),
         changes=AskedService("answered"),
         retrieval=AskedService("taken"),

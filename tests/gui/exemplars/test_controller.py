@@ -10,7 +10,7 @@ from core.debugger.session_view import SessionView
 from core.debugger.steps.views import ObservationView, StepView
 from gui.exemplars.controller import install
 from gui.shell.main_window import MainWindow
-from tests.core.memory.making import ALL
+from tests.core.exemplars.making import ALL
 from tests.gui.exemplars.stand_ins import asked_services
 
 
@@ -55,11 +55,6 @@ def test_the_library_has_three_pages(joined):
     joined.library.open()
     tabs = joined.library.shown.tabs
     assert [tabs.tabText(at) for at in range(tabs.count())] == ["Library", "Retrieval", "Quality"]
-    shown = joined.library.shown
-    tabs.setCurrentIndex(1)
-    assert not shown.page.commands.actions_by_name["new"].isEnabled()
-    tabs.setCurrentIndex(0)
-    assert shown.page.commands.actions_by_name["new"].isEnabled()
 
 
 def test_what_is_chosen_in_the_library_is_edited_and_other_features_are_asked(
@@ -67,18 +62,18 @@ def test_what_is_chosen_in_the_library_is_edited_and_other_features_are_asked(
 ):
     joined.library.open()
     shown = joined.library.shown
-    shown.edit_requested.emit("a/1")
-    shown.copy_requested.emit("a/1")
-    shown.new_requested.emit()
+    shown.page.edit_requested.emit("a/1")
+    shown.page.copy_requested.emit("a/1")
+    shown.page.new_requested.emit()
     assert [one for one in services.editor.asked if one[0].startswith("open")] == [
         ("open", "a/1"),
         ("open_copy", "a/1"),
         ("open_new",),
     ]
     with qtbot.waitSignal(window.worth_requested) as asked:
-        shown.worth_requested.emit("a/1")
+        shown.page.worth_requested.emit("a/1")
     assert asked.args == [Subject(name="a/1")]
-    shown.replay_requested.emit(("a/1", "b/1"))
+    shown.page.replay_requested.emit(("a/1", "b/1"))
     assert services.trying.asked[-1] == ("replay", ("a/1", "b/1"))
     assert joined.analyses.quality.replay.isVisible()
 

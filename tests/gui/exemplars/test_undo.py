@@ -5,15 +5,15 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from core.debugger.exemplars.editor.service import EditorService
-from core.memory.editing.draft_files import Drafts, KeptDraft
-from core.memory.library.store import Library
-from gui.exemplars.changes import ChangesController
+from core.exemplars.editing.draft_files import Drafts, KeptDraft
+from core.exemplars.library.store import Library
+from gui.exemplars.controller import ChangesController
 from gui.exemplars.editor.controller import EditorController
 from gui.exemplars.library.controller import LibraryController
 from gui.shell.main_window import MainWindow
 from gui.shell.undo import Reversible
 from tests.core.debugger.exemplars.opened_library import OpenedLibrary
-from tests.core.memory.making import ALL
+from tests.core.exemplars.making import ALL
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 SHIFT = Qt.KeyboardModifier.ShiftModifier

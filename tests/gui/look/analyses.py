@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication, QTabWidget
 from core.agent.presets import Presets
 from core.debugger.exemplars.analyses.views import BenchQuery
 from core.debugger.exemplars.service import ExemplarServices
-from core.memory.memory import Memory
+from core.exemplars.memory import Memory
 from core.schema.exemplar import RecallSettings
 from core.schema.signal import Signal
 from gui.exemplars.analyses.controller import AnalysesController

@@ -2,10 +2,10 @@
 
 from PySide6.QtWidgets import QWidget
 
-from core.debugger.exemplars.comparing import ComparedVersions
-from core.debugger.exemplars.editor.views import Conflict, EditorView, OpenedExemplar
-from core.memory.editing.toml_text import NEW_TEXT, text_of
-from core.memory.library.records import differences
+from core.debugger.exemplars.editor.views import EditorView, OpenedExemplar
+from core.debugger.exemplars.library.views import ComparedVersions
+from core.exemplars.editing.toml_text import NEW_TEXT, text_of
+from core.exemplars.library.records import differences
 from gui.exemplars.editor.dialogs import ReplaceDialog, ask_conflict
 from gui.exemplars.editor.window import EditorWindow
 from tests.gui.exemplars.editor import samples
@@ -38,8 +38,8 @@ def editor_faults(studio: Studio) -> QWidget:
         "The draft cannot be saved in /home/me/data/drafts (No space left on device). Save the exemplar."
     )
     shown = _editor(studio, samples.view(samples.BROKEN_TEXT, opened=opened, problem=problem))
-    shown._go_to_problem(1)
-    shown._go_to_problem(1)
+    shown.go_to_problem(1)
+    shown.go_to_problem(1)
     return shown
 
 
@@ -128,7 +128,7 @@ def editor_conflict(studio: Studio) -> QWidget:
         "flights/oakland was saved elsewhere since you opened it: it is now at version 4, yours is "
         "based on version 3."
     )
-    return ask_conflict(Conflict(id="flights/oakland", text=text), lambda _way: None, shown)
+    return ask_conflict(text, lambda _way: None, shown)
 
 
 if __name__ == "__main__":

@@ -6,14 +6,14 @@ from pathlib import Path
 from PySide6.QtWidgets import QWidget
 
 from core.debugger.exemplars.library.views import LibraryJob, Notice, Query
-from core.memory.library.records import Filter, Retrieval
-from core.memory.library.store import Library
+from core.exemplars.library.records import Filter, Retrieval
+from core.exemplars.library.store import Library
 from core.schema.exemplar import Contrast
 from gui.exemplars.library.controller import LibraryController
 from gui.exemplars.library.library_window import LibraryWindow
 from gui.shell.undo import Reversible
 from tests.core.debugger.exemplars.opened_library import OpenedLibrary
-from tests.core.memory.making import ALL
+from tests.core.exemplars.making import ALL
 from tests.gui.look.studio import Studio, take_pictures
 
 
@@ -105,7 +105,7 @@ def library_retrieved(studio: Studio) -> QWidget:
 
 def library_checked(studio: Studio) -> QWidget:
     shown = _open(studio, _library(studio))
-    shown.check_requested.emit(shown.page.all_found)
+    shown.page.check_requested.emit(shown.page.all_found)
     for _ in range(8):
         studio.settle()
     shown.notices.work.show_job(LibraryJob(busy=True, doing="Rebuilding the index", done=41, of=126))
@@ -145,7 +145,7 @@ def library_import(studio: Studio) -> QWidget:
     lines.append(ALL[1].replace(task="Another task.").model_dump_json())
     lines.append('{"id": "x"}')
     path.write_text("\n".join(lines), encoding="utf-8")
-    shown.import_requested.emit()
+    shown.page.import_requested.emit()
     studio.settle()
     dialog = studio.kept[-1].importing  # type: ignore[attr-defined]
     dialog.choose(str(path))
@@ -155,9 +155,9 @@ def library_import(studio: Studio) -> QWidget:
 
 def library_export(studio: Studio) -> QWidget:
     shown = _open(studio, _library(studio))
-    shown.page.command_asked.emit("export")
-    assert shown.export_dialog is not None
-    return shown.export_dialog
+    shown.page.export()
+    assert shown.page.export_dialog is not None
+    return shown.page.export_dialog
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from core.debugger.palette.views import MatchingExemplars, MatchingRuns, PolicyRow, ResourcesView, SettingRow
 from core.debugger.session_view import SessionView
-from core.memory.library.records import LibraryRow
+from core.exemplars.library.records import LibraryRow
 from gui.palette.controller import PaletteController
 from tests.gui import samples
 from tests.gui.look.studio import Studio, take_pictures

@@ -2,6 +2,7 @@
 
 from PySide6.QtWidgets import QWidget
 
+from core.debugger.exemplars.library.views import ExemplarPrompt
 from core.debugger.exemplars.saving.views import RecordingView, SavingView
 from gui.exemplars.saving.controller import RecordingController
 from gui.exemplars.saving.window import SavingWindow
@@ -36,7 +37,7 @@ def saving_nothing(studio: Studio) -> QWidget:
         test_window.VIEW.replace(
             steps=steps,
             exemplar=None,
-            messages=(),
+            prompt=ExemplarPrompt(),
             problem="Run 12 has no step to save: step 1: it was not chosen; step 2: a later step went "
             "back before it.",
         ),
@@ -80,9 +81,8 @@ def saving_long(studio: Studio) -> QWidget:
         view.replace(
             steps=steps,
             contrasts=contrasts,
-            messages=view.messages * 60,
+            prompt=ExemplarPrompt(messages=view.prompt.messages * 60, tokens=51840),
             instruction="Do this and that. " * 60,
-            tokens=51840,
         ),
     )
 

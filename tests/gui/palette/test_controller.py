@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 from core.debugger.palette.views import MatchingExemplars, MatchingRuns, PolicyRow, ResourcesView, SettingRow
 from core.debugger.session_view import SessionView
 from core.debugger.steps.views import DiagramState
-from core.memory.library.records import LibraryRow
+from core.exemplars.library.records import LibraryRow
 from gui.palette.controller import PaletteController
 from gui.shell.docks import PLACES
 from gui.shell.help import section_of

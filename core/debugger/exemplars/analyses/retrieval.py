@@ -8,17 +8,17 @@ from core.agent.presets import Presets
 from core.debugger.commands import command
 from core.debugger.exemplars.analyses.service import AnalysisService
 from core.debugger.exemplars.analyses.views import AnalysisView, Bench, BenchQuery, ExemplarMap, TaskPlace
-from core.memory.memory import Memory
+from core.exemplars.memory import Memory
 from core.schema.errors import DataError, UsageError
-from core.schema.exemplar import Exemplar, RecallSettings, metadata_of
+from core.schema.exemplar import Exemplar, RecallSettings
 from core.schema.signal import Signal
 from core.schema.step import Observed, Recalled, record_of
 from core.trace.store import TraceStore
 
 if TYPE_CHECKING:
     from core.debugger.session import Session
-    from core.memory.analysis.map import Projection
-    from core.memory.index import ExemplarIndex
+    from core.exemplars.analysis.map import Projection
+    from core.exemplars.index import ExemplarIndex
 
 _STATE = "\nState:\n"
 NEAREST = 5
@@ -50,7 +50,7 @@ class RetrievalService(AnalysisService[Bench]):
     @command
     async def announce(self) -> None:
         """Show how many exemplars there are, and what the presets have."""
-        counts = self.memory.listing().counts()
+        counts = self.memory.library().counts()
         self._tell(
             members=counts.total,
             presets=presets_that_recall(self.services.resources.presets),
@@ -66,11 +66,11 @@ class RetrievalService(AnalysisService[Bench]):
         draft = self._draft
 
         async def use(index: "ExemplarIndex") -> None:
-            from core.memory.analysis.lookups import try_lookup
+            from core.exemplars.analysis.lookups import try_lookup
 
             trial = await try_lookup(
                 index,
-                _text_of(query),
+                query.text,
                 query.settings,
                 environment=query.environment,
                 other=query.other,
@@ -108,7 +108,7 @@ class RetrievalService(AnalysisService[Bench]):
 
     async def _draw(self, index: "ExemplarIndex") -> None:
         """Show the map, made anew where exemplars have changed, with the task that was looked up."""
-        from core.memory.analysis.map import project
+        from core.exemplars.analysis.map import project
 
         known, placed = self._projection, index.placed()
         drawn = self._bench.map
@@ -121,16 +121,11 @@ class RetrievalService(AnalysisService[Bench]):
         query, trial = self._bench.query, self._bench.trial
         if query is None or trial is None or self._projection is None:
             return None
-        across, up = self._projection.place(await index.vector(_text_of(query)))
+        across, up = self._projection.place(await index.vector(query.text))
         places = {id: place for place, id in enumerate(drawn.ids)}
         rows = sorted((row.now.distance, row.id) for row in trial.rows if row.now and not row.draft)
         near = tuple((places[id], distance) for distance, id in rows[:NEAREST] if id in places)
         return TaskPlace(across=across, up=up, near=near)
-
-
-def _text_of(query: BenchQuery) -> str:
-    task = query.task.strip()
-    return task if task.startswith("Task:") else metadata_of(task, query.observation)
 
 
 async def map_of(memory: Memory, projection: "Projection", embedding: str) -> ExemplarMap:
@@ -152,12 +147,9 @@ async def map_of(memory: Memory, projection: "Projection", embedding: str) -> Ex
 
 async def _tasks(memory: Memory, numbers: list[int]) -> tuple[str, ...]:
     """Return the task of each, cut to what a line has room for."""
-    library = memory.open_library()
-    found = {-place: one.task for place, (_, one) in enumerate(memory.file_members(), start=1)}
-    own = [number for number in numbers if number > 0]
-    for start in range(0, len(own) if library is not None else 0, _READ):
-        assert library is not None
-        found |= library.tasks(own[start : start + _READ])
+    library, found = memory.library(), dict[int, str]()
+    for start in range(0, len(numbers), _READ):
+        found |= library.tasks(numbers[start : start + _READ])
         await asyncio.sleep(0)
     return tuple(found.get(number, "")[:_TASK_LETTERS] for number in numbers)
 
@@ -186,7 +178,7 @@ def query_of(store: TraceStore, run: int, step: int) -> BenchQuery:
     elif (observed := record_of(Observed, records)) is not None:
         task, page = row.instruction, clean_of(observed.observation).text
     else:
-        raise UsageError(f"Step {step} of run {run} has no page; choose another step.")
+        raise UsageError(f"Step {step} of run {run} has no page; choose another run or step.")
     return BenchQuery(
         task=task, observation=page, environment=row.environment, source=f"run {run}, step {step}"
     )

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Generic
 from core.debugger.commands import command
 from core.debugger.exemplars.analyses.views import AnalysisView, AnyResult, LeftOut, Table
 from core.debugger.service import JobService, table_text, write_table
-from core.memory.analysis.records import MemberFound
+from core.exemplars.analysis.records import MemberFound
 from core.schema.errors import UsageError
 
 if TYPE_CHECKING:
-    from core.memory.index import ExemplarIndex
+    from core.exemplars.index import ExemplarIndex
 
 _SHOWN = 20
 """How often the tables are filled while it continues, at most."""
@@ -47,12 +47,13 @@ class LeaveOneOutService(AnalysisService[LeftOut]):
             await self._leave_out(index, votes, texts)
 
         async def use_texts() -> None:
-            from core.memory.analysis.lookups import read_texts
-            from core.memory.index import ExemplarIndex
+            from core.exemplars.analysis.lookups import read_texts
+            from core.exemplars.index import ExemplarIndex
+            from core.exemplars.library.beside import numbered
 
             index = ExemplarIndex(self.memory.embedding())
             members = await asyncio.to_thread(read_texts, Path(texts))
-            await index.refresh(members, self.reporting("Embedding texts"))
+            await index.refresh(numbered(members), self.reporting("Embedding texts"))
             await use(index)
 
         await self.analyse("Reading the index", use_texts if texts else lambda: self.with_index(use))
@@ -70,7 +71,7 @@ class LeaveOneOutService(AnalysisService[LeftOut]):
         self.show(notice=f"{notice}{part}", problem="")
 
     async def _leave_out(self, index: "ExemplarIndex", votes: int, source: str) -> None:
-        from core.memory.analysis.lookups import each_left_out, summed
+        from core.exemplars.analysis.lookups import each_left_out, summed
 
         numbers = index.placed().numbers.tolist()
         report = self.reporting("Searching for each exemplar without itself")

@@ -3,8 +3,8 @@
 from typing import Generic, Literal, TypeVar
 
 from core.debugger.jobs import JobView
-from core.memory.analysis.records import LeftOutExemplar, LookupTrial, MemberFound, NearPair, PairsFound
-from core.schema.exemplar import RecallSettings
+from core.exemplars.analysis.records import LeftOutExemplar, LookupTrial, MemberFound, NearPair, PairsFound
+from core.schema.exemplar import RecallSettings, metadata_of
 from core.schema.record import Record
 
 AnyResult = TypeVar("AnyResult", bound=Record)
@@ -33,6 +33,8 @@ class Duplicates(PairsFound):
 
     with_kept: bool = False
     """Whether pairs of which both are to be kept are listed too."""
+    kept: frozenset[tuple[str, str]] = frozenset()
+    """The pairs of which a person said that both are to be kept."""
     archived: frozenset[str] = frozenset()
     """What was archived since the pairs were found."""
     texts: PairTexts | None = None
@@ -44,7 +46,7 @@ class Duplicates(PairsFound):
 
     @property
     def listed(self) -> tuple[NearPair, ...]:
-        return tuple(pair for pair in self.open if self.with_kept or not pair.kept)
+        return tuple(pair for pair in self.open if self.with_kept or pair.ids not in self.kept)
 
 
 class LeftOut(Record):
@@ -77,6 +79,12 @@ class BenchQuery(Record):
     """Settings to compare with."""
     source: str = ""
     """Where the task was taken from, such as ``run 12, step 3``."""
+
+    @property
+    def text(self) -> str:
+        """The text that exemplars are compared with."""
+        task = self.task.strip()
+        return task if task.startswith("Task:") else metadata_of(task, self.observation)
 
 
 class TaskPlace(Record):

@@ -7,12 +7,12 @@ from functools import lru_cache
 
 from core.agent.resources import AgentResources
 from core.debugger.background_read import ask_file
-from core.debugger.exemplars.editor.views import Checked, Conflict, OpenedExemplar, PageChoice, ParserTrial
+from core.debugger.exemplars.editor.views import Checked, OpenedExemplar, PageChoice, ParserTrial
 from core.debugger.exemplars.prompt import prompt_of
+from core.exemplars.checks import Problem, check_draft
+from core.exemplars.editing.reading import read
+from core.exemplars.library.records import Entry, differences
 from core.llm.costs import count_tokens
-from core.memory.checks import Problem, check_draft
-from core.memory.editing.reading import read
-from core.memory.library.records import Entry, differences
 from core.sandbox.running import run_parser
 from core.schema.errors import TraceError, UsageError
 from core.schema.exemplar import Draft
@@ -70,9 +70,7 @@ def checked(
         tokens=sum(looks) + contrasts + _tokens(draft.task),
         look_tokens=looks,
         preset=preset,
-        messages=prompt.messages,
-        prompt_tokens=prompt.tokens,
-        prompt_note=prompt.note,
+        prompt=prompt,
     )
 
 
@@ -80,24 +78,23 @@ def _names(draft: Draft, opened: OpenedExemplar, families: Collection[str]) -> I
     """Yield what a new id leads to, and a family that is probably misspelt."""
     if opened.id and draft.id != opened.id:
         text = f"It is stored as {opened.id}. Under another id it is saved as another exemplar, and {opened.id} stays."
-        yield Problem(id=draft.id, kind="missing", where="id", text=text, level="note")
+        yield Problem(id=draft.id, kind="missing", at=("id",), text=text, level="note")
     if draft.family and draft.family not in families:
         for near in get_close_matches(draft.family, families, 1, cutoff=0.8):
             text = f"No other exemplar is in the family {draft.family}. Did you mean {near}?"
-            yield Problem(id=draft.id, kind="missing", where="family", text=text, level="note")
+            yield Problem(id=draft.id, kind="missing", at=("family",), text=text, level="note")
 
 
-def conflict_with(opened: OpenedExemplar, there: Entry, draft: Draft, *, is_own: bool) -> Conflict:
+def conflict_with(opened: OpenedExemplar, there: Entry, draft: Draft, *, is_own: bool) -> str:
     """Return why a draft is not saved over what is `there`."""
     id = there.exemplar.id
     if not is_own:
-        return Conflict(id=id, text=f"The library already has an exemplar {id}: “{there.exemplar.task}”")
+        return f"The library already has an exemplar {id}: “{there.exemplar.task}”"
     named = parts_that_differ(there.exemplar, draft)
     differs = f"It differs from yours in {named}." if named else "It is identical to yours."
-    return Conflict(
-        id=id,
-        text=f"{id} was saved elsewhere since you opened it: it is now at version {there.version}, yours is "
-        f"based on version {opened.version}. {differs}",
+    return (
+        f"{id} was saved elsewhere since you opened it: it is now at version {there.version}, yours is "
+        f"based on version {opened.version}. {differs}"
     )
 
 

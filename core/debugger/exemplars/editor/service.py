@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from core.debugger.commands import command
 from core.debugger.exemplars.changes import ExemplarChange, ExemplarChanges, Reversal
-from core.debugger.exemplars.comparing import compare_versions
 from core.debugger.exemplars.editor.checking import (
     checked,
     conflict_with,
@@ -23,21 +22,23 @@ from core.debugger.exemplars.editor.views import (
     ParserTrial,
     SaveWay,
 )
-from core.debugger.exemplars.known import copy_id, entry_of, free_id, is_success_of, of_file
+from core.debugger.exemplars.library.views import ComparedVersions, compare_versions
 from core.debugger.publisher import preset_options
 from core.debugger.service import Service
-from core.memory.checks import check_whole
-from core.memory.editing.changes import with_id
-from core.memory.editing.draft_files import Drafts, KeptDraft
-from core.memory.editing.reading import DraftReading, read
-from core.memory.editing.toml_text import NEW_TEXT, text_of
-from core.memory.library.records import Entry, Provenance
+from core.exemplars.checks import check_whole
+from core.exemplars.editing.changes import with_id
+from core.exemplars.editing.draft_files import Drafts, KeptDraft
+from core.exemplars.editing.reading import DraftReading, read
+from core.exemplars.editing.toml_text import NEW_TEXT, text_of
+from core.exemplars.library.records import Entry, Provenance
+from core.exemplars.library.trace_sync import success_of
 from core.schema.errors import BackstepError, DataError, UsageError
 from core.schema.exemplar import Draft, Exemplar
+from core.schema.signal import Signal
 
 if TYPE_CHECKING:
     from core.debugger.session import Session
-    from core.memory.library.store import Library
+    from core.exemplars.library.store import Library
 
 _BY_HAND = Provenance(origin="by hand")
 
@@ -51,6 +52,10 @@ class EditorService(Service[EditorView]):
         super().__init__(session)
         self._changes = changes
         changes.reversed.connect(self._on_reversed)
+        self.compared: Signal[ComparedVersions] = Signal()
+        self.conflicted: Signal[str] = Signal()
+        """Why an exemplar was not saved: another one has its place."""
+        self.replaced: Signal[NewText] = Signal()
         self._serial = 0
         self._provenance: Provenance | None = None
         self._checking = (0, -1)
@@ -58,8 +63,6 @@ class EditorService(Service[EditorView]):
         self._texts: dict[Draft, str] = {}
         """What is stored of the open exemplar, as it was typed."""
         self._families: tuple[str, ...] = ()
-        self._number = 0
-        """Of the last conflict or new text."""
         self._draft_problem = ""
         """Why the draft could not be written last."""
 
@@ -80,9 +83,9 @@ class EditorService(Service[EditorView]):
         if kept is not None:
             self._take_up(kept)
             return
-        entry = entry_of(self.memory, id)
-        if entry is None:
-            self._copy(of_file(self.memory, id), "The original comes from a read-only file; this is a copy.")
+        entry = self._library.get(id)
+        if entry.read_only:
+            self._copy(entry, "The original comes from a read-only file; this is a copy.")
             return
         text = text_of(entry.exemplar)
         self._opened(text, entry.provenance, entry=entry, base=text)
@@ -90,11 +93,7 @@ class EditorService(Service[EditorView]):
     @command
     async def open_copy(self, id: str) -> None:
         """Open a copy of an exemplar under a free id."""
-        entry = entry_of(self.memory, id)
-        self._copy(
-            entry.exemplar if entry is not None else of_file(self.memory, id),
-            f"This is a copy of {id}.",
-        )
+        self._copy(self._library.get(id), f"This is a copy of {id}.")
 
     @command
     async def open_new(self) -> None:
@@ -104,7 +103,7 @@ class EditorService(Service[EditorView]):
     @command
     async def open_draft(self, exemplar: Exemplar, provenance: Provenance | None) -> None:
         """Open one that was made elsewhere and is not stored."""
-        text = text_of(exemplar.replace(id=free_id(self.memory, exemplar.id)))
+        text = text_of(exemplar.replace(id=self.memory.free_id(exemplar.id)))
         self._opened(text, provenance or _BY_HAND, note="Not saved yet.")
 
     @command
@@ -124,13 +123,17 @@ class EditorService(Service[EditorView]):
             self._changes.send(ExemplarChange(words=f"delete the draft “{kept.title}”", draft=kept))
         self.show(drafts=self._other_drafts())
 
-    def _copy(self, exemplar: Exemplar, note: str) -> None:
-        text = text_of(exemplar.replace(id=copy_id(self.memory, exemplar.id)))
-        entry = entry_of(self.memory, exemplar.id)
-        self._opened(text, entry.provenance if entry is not None else _BY_HAND, note=note)
+    def _copy(self, entry: Entry, note: str) -> None:
+        text = text_of(entry.exemplar.replace(id=self.memory.copy_id(entry.exemplar.id)))
+        self._opened(text, _BY_HAND if entry.read_only else entry.provenance, note=note)
+
+    def _own(self, id: str) -> Entry | None:
+        """Return what the library itself has of an id."""
+        entry = self._library.find(id)
+        return None if entry is None or entry.read_only else entry
 
     def _take_up(self, kept: KeptDraft) -> None:
-        entry = entry_of(self.memory, kept.id) if kept.id else None
+        entry = self._own(kept.id) if kept.id else None
         when = time.strftime("%d %b %H:%M", time.localtime(kept.when))
         note = f"This is a draft from {when}."
         if entry is not None and entry.version != kept.version:
@@ -174,11 +177,11 @@ class EditorService(Service[EditorView]):
             note=note,
         )
         self._texts = {}
-        families = self.memory.listing().counts().by.get("family", {})
+        families = self._library.counts().by.get("family", {})
         self._families = tuple(sorted(name for name in families if name))
         # Wrong files are reported where presets are chosen.
         presets, _ = preset_options(self.services.resources.presets)
-        self.view = EditorView(opened=opened, saves=self.view.saves)
+        self.view = EditorView(opened=opened)
         self.show(
             versions=self._library.versions(id) if id else (),
             presets=presets,
@@ -203,7 +206,7 @@ class EditorService(Service[EditorView]):
             self.show(problem=problem)
         services = self.services
         name = preset or services.settings.preset
-        is_success = None if opened.run is None else is_success_of(services.store, opened.run)
+        is_success = None if opened.run is None else success_of(services.store, opened.run)
         # A long exemplar takes a second, which nobody else is to wait for.
         found = await asyncio.to_thread(
             checked,
@@ -273,19 +276,19 @@ class EditorService(Service[EditorView]):
 
     @command
     async def save(self, text: str, serial: int, way: SaveWay) -> None:
-        """Save what a text says; a conflict is sent as `conflict`."""
+        """Save what a text says; a conflict is sent as `conflicted`."""
         opened = self._need_opened()
         if opened.serial != serial:
             return
         draft = _need_draft(read(text, check_whole), "It cannot be saved yet")
-        id = draft.id if way != "copy" else copy_id(self.memory, draft.id)
+        id = draft.id if way != "copy" else self.memory.copy_id(draft.id)
         exemplar = draft.replace(id=id).exemplar(archived=opened.archived and way != "copy")
         is_own = bool(opened.id) and id == opened.id
-        there = entry_of(self.memory, id)
+        there = self._own(id)
         expected = opened.version if is_own else None
         if there is not None and way == "save" and (not is_own or there.version != opened.version):
-            conflict = conflict_with(opened, there, draft, is_own=is_own)
-            self.show(conflict=conflict.replace(number=self._next()), problem="")
+            self.conflicted.send(conflict_with(opened, there, draft, is_own=is_own))
+            self.show(problem="")
             return
         if there is not None and way == "over":
             expected = there.version
@@ -320,16 +323,10 @@ class EditorService(Service[EditorView]):
         self.show(
             opened=now,
             versions=self._library.versions(id),
-            conflict=None,
-            saves=self.view.saves + 1,
             notice=notice,
             problem="",
             drafts=self._other_drafts(id),
         )
-
-    def _next(self) -> int:
-        self._number += 1
-        return self._number
 
     # Versions
 
@@ -338,14 +335,16 @@ class EditorService(Service[EditorView]):
         """Compare two versions, or one with what the text says; they come as `compared`."""
         id = self._need_stored()
         draft = _need_draft(_read(text), "The draft cannot be compared") if right is None else None
-        self.show(compared=compare_versions(self._library, id, left, right, draft), problem="")
+        self.compared.send(compare_versions(self._library, id, left, right, draft))
+        self.show(problem="")
 
     @command
     async def take_version(self, version: int) -> None:
-        """Put the text of a version in place of the one on screen; it comes as `new_text`."""
+        """Put the text of a version in place of the one on screen; it comes as `replaced`."""
         text = text_of(self._library.at(self._need_stored(), version))
         note = f"This is version {version}. Saving it makes a new version; Ctrl+Z brings your text back."
-        self.show(new_text=NewText(number=self._next(), text=text, note=note), problem="")
+        self.replaced.send(NewText(text, note))
+        self.show(problem="")
 
     def _on_reversed(self, reversal: Reversal) -> None:
         """Follow what was undone or redone, here or elsewhere."""
@@ -367,7 +366,7 @@ class EditorService(Service[EditorView]):
         await self.stop()
         if opened is not None and not keep:
             self._drafts.forget(opened.key)
-        self.send(EditorView(saves=self.view.saves))
+        self.send(EditorView())
 
     # Parts
 

@@ -1,14 +1,13 @@
 """The views of the exemplar editor."""
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from core.debugger.catalogue import PresetOption
-from core.debugger.exemplars.comparing import ComparedVersions
-from core.memory.editing.draft_files import KeptDraft
-from core.memory.editing.reading import TextProblem
-from core.memory.library.records import Version
+from core.debugger.exemplars.library.views import ExemplarPrompt
+from core.exemplars.editing.draft_files import KeptDraft
+from core.exemplars.editing.reading import TextProblem
+from core.exemplars.library.records import Version
 from core.schema.exemplar import Draft
-from core.schema.messages import Message
 from core.schema.record import Record
 
 SaveWay = Literal["save", "over", "copy"]
@@ -61,11 +60,8 @@ class Checked(Record):
     """About how many its trajectory has in a prompt."""
     look_tokens: tuple[int, ...] = ()
     preset: str = ""
-    messages: tuple[Message, ...] = ()
+    prompt: ExemplarPrompt = ExemplarPrompt()
     """The part of the prompt that shows it, exactly as the agent would send it."""
-    prompt_tokens: int = 0
-    prompt_note: str = ""
-    """Why there is none, or what is to be known of it."""
 
 
 class ParserTrial(Record):
@@ -83,23 +79,12 @@ class ParserTrial(Record):
     note: str = ""
 
 
-class NewText(Record):
+class NewText(NamedTuple):
     """A text to put in place of the one on screen, as an edit that can be undone."""
 
-    number: int
-    """Another one each time."""
     text: str
     note: str
     """What is to be known of it."""
-
-
-class Conflict(Record):
-    """Why an exemplar was not saved: another one has its place."""
-
-    id: str
-    text: str
-    number: int = 0
-    """Another one each time that saving has failed so."""
 
 
 class EditorView(Record):
@@ -108,16 +93,11 @@ class EditorView(Record):
     opened: OpenedExemplar | None = None
     checked: Checked = Checked()
     versions: tuple[Version, ...] = ()
-    compared: ComparedVersions | None = None
-    new_text: NewText | None = None
     trial: ParserTrial | None = None
     pages: tuple[PageChoice, ...] = ()
     pages_note: str = ""
-    conflict: Conflict | None = None
     presets: tuple[PresetOption, ...] = ()
     drafts: tuple[KeptDraft, ...] = ()
     """Drafts of others than the one in view."""
-    saves: int = 0
-    """How often something was saved since the program was begun."""
     notice: str = ""
     problem: str = ""

@@ -5,17 +5,17 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING
 
+from core.debugger.background_read import finish_in_thread
 from core.debugger.commands import command
-from core.debugger.exemplars.known import finish_in_thread
 from core.debugger.exemplars.library.service import LibraryService
 from core.debugger.exemplars.library.views import ImportView
 from core.debugger.service import Service
-from core.memory.exchange.plan import ImportChoices, ImportPlan
+from core.exemplars.exchange.plan import ImportChoices, ImportPlan
 from core.schema.errors import UsageError
 
 if TYPE_CHECKING:
     # What reads foreign files takes long to load, which only an import has to wait for.
-    from core.memory.exchange.importing import FilesRead
+    from core.exemplars.exchange.importing import FilesRead
 
 
 class ImportService(Service[ImportView]):
@@ -31,7 +31,7 @@ class ImportService(Service[ImportView]):
     @command
     async def read_files(self, choices: ImportChoices) -> None:
         """Read the files in the background and say what an import would do; nothing in them is run."""
-        from core.memory.exchange.importing import FilesRead
+        from core.exemplars.exchange.importing import FilesRead
 
         self._read = None
         self.send(ImportView(choices=choices))
@@ -69,7 +69,7 @@ class ImportService(Service[ImportView]):
         return plan
 
     async def _store(self, plan: ImportPlan) -> None:
-        from core.memory.exchange.importing import keep
+        from core.exemplars.exchange.importing import keep
 
         library, changes, cancelled = self._library, self._library.changes, Event()
         memory, name, report = library.memory, Path(self.view.choices.paths[0]).stem, library.reporting()

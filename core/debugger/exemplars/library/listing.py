@@ -2,36 +2,33 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from core.debugger.exemplars.known import file_entry
 from core.debugger.exemplars.library.views import PAGE, CountsView, DetailView, ListView, Query
 from core.debugger.exemplars.prompt import prompt_of
 from core.debugger.services import Services
-from core.memory.library.records import Filter, LibraryRow, Origin, RetrievalRecord
-from core.memory.memory import Memory
+from core.exemplars.library.records import Filter, LibraryRow
+from core.exemplars.memory import Memory
 from core.schema.errors import LibraryError
-from core.schema.exemplar import Exemplar
 
 if TYPE_CHECKING:
-    from core.memory.library.store import Library
+    from core.exemplars.library.store import Library
 
 T = TypeVar("T")
 IDS = 1000
 """Rows that are read at once where only their ids are wanted."""
 _MOST_KEPT = 500
 """Exemplars whose places are looked up."""
-_KINDS: dict[str, str] = {
+_VALUES = {
     "family": "family",
     "environment": "environment",
     "site": "site",
     "origin": "origin",
-    "llm": "llm",
-    "tag": "tags",
+    "llm": "LLM",
 }
-"""What counts are by, with the field of the filter."""
+"""The fields of a filter that have one value, with their names in words."""
 
 
 class LibraryReader:
@@ -44,7 +41,6 @@ class LibraryReader:
         self._memory = memory
         self._turn = asyncio.Lock()
         self._library: Library | None = None
-        self._path: Path | None = None
 
     async def ask(self, question: Callable[["Library"], T]) -> T:
         """Return the answer; including the exemplars of files.
@@ -60,31 +56,26 @@ class LibraryReader:
 
     def _ask(self, question: Callable[["Library"], T]) -> T:
         memory = self._memory()
-        if memory.library_path is None:
-            return question(memory.listing())  # It is kept in memory, and there is only one of it.
-        members = memory.file_members()
+        path = memory.library_path
+        if path is None or not path.exists():
+            with memory.connection() as library:
+                return question(library)
         try:
-            return question(self._opened(memory, members))
+            return question(self._opened(memory, path))
         except LibraryError:
             # The file may have been moved or made again: the next question opens what is there then.
             self._let_go()
             raise
 
-    def _opened(self, memory: Memory, members: Sequence[tuple[Origin, Exemplar]]) -> "Library":
-        from core.memory.library.store import Library
+    def _opened(self, memory: Memory, path: Path) -> "Library":
+        from core.exemplars.library.store import Library
 
-        path = memory.library_path
-        there = path if path is not None and path.exists() else None
-        if self._library is not None and there != self._path:
+        beside = memory.library().beside.members  # This also brings an older file up to date.
+        if self._library is not None and path != self._library.path:
             self._let_go()
         if self._library is None:
-            if there is None:
-                self._library = Library.in_memory()
-            else:
-                memory.library()  # An older file is brought up to date by who may write.
-                self._library = Library.open(there, read_only=True)
-            self._path = there
-        self._library.set_beside(members)
+            self._library = Library.open(path, read_only=True)
+        self._library.set_beside(beside)
         return self._library
 
     def _let_go(self) -> None:
@@ -147,15 +138,12 @@ def counts_of(library: "Library", wanted: Filter) -> CountsView:
     """Return how many the filter lets through, and what each of its conditions could be instead."""
     counts = library.counts(wanted)
     offers = dict(counts.by)
-    for kind, field in _KINDS.items():
-        if kind != "tag" and getattr(wanted, field):
-            others = _any(wanted, field)
-            offers[kind] = library.counts(others, only=(kind,)).by[kind]
-    without: list[tuple[str, int]] = []
-    if not counts.total:
-        for name, loose in _looser(wanted):
-            without.append((name, library.total(loose)))
-    return CountsView(filter=wanted, counts=counts, offers=offers, without=tuple(without))
+    for field in _VALUES:
+        if getattr(wanted, field):
+            offers[field] = library.counts(_any(wanted, field), only=(field,)).by[field]
+    loosened = () if counts.total else _looser(wanted)
+    without = tuple((name, library.total(loose)) for name, loose in loosened)
+    return CountsView(filter=wanted, counts=counts, offers=offers, without=without)
 
 
 def _any(wanted: Filter, field: str) -> Filter:
@@ -164,54 +152,35 @@ def _any(wanted: Filter, field: str) -> Filter:
     return wanted.replace(**changes)
 
 
-def _looser(wanted: Filter) -> list[tuple[str, Filter]]:
-    """Return each condition of a filter in words, with the filter that does without it."""
-    found: list[tuple[str, Filter]] = []
+def _looser(wanted: Filter) -> Iterator[tuple[str, Filter]]:
+    """Give each condition of a filter in words, with the filter that does without it."""
     if wanted.words:
-        found.append((f"the words “{wanted.words}”", wanted.replace(words="")))
-    for name, title in (
-        ("family", "family"),
-        ("environment", "environment"),
-        ("site", "site"),
-        ("origin", "origin"),
-        ("llm", "LLM"),
-    ):
-        if value := getattr(wanted, name):
-            found.append((f"the {title} “{value}”", _any(wanted, name)))
+        yield f"the words “{wanted.words}”", wanted.replace(words="")
+    for field, name in _VALUES.items():
+        if value := getattr(wanted, field):
+            yield f"the {name} “{value}”", _any(wanted, field)
     for tag in wanted.tags:
-        rest = tuple(one for one in wanted.tags if one != tag)
-        found.append((f"the tag “{tag}”", wanted.replace(tags=rest)))
+        rest = tuple(other for other in wanted.tags if other != tag)
+        yield f"the tag “{tag}”", wanted.replace(tags=rest)
     if wanted.made_from is not None or wanted.made_until is not None:
-        found.append(("the dates", wanted.replace(made_from=None, made_until=None)))
+        yield "the dates", wanted.replace(made_from=None, made_until=None)
     if wanted.archived is not None:
         where = "the archive" if wanted.archived else "those in use"
-        found.append((f"looking only at {where}", wanted.replace(archived=None)))
-    return found
+        yield f"looking only at {where}", wanted.replace(archived=None)
 
 
 def detail_of(services: Services, id: str, preset: str) -> DetailView:
     """Return one exemplar whole; raises NotInLibraryError that names the nearest."""
-    memory = services.resources.memory
-    member = next((one for one in memory.file_members() if one[1].id == id), None)
-    entry = file_entry(*member) if member is not None else memory.library().get(id)
-    library = memory.open_library()
-    own = library is not None and entry.provenance.origin not in ("file", "bundled")
-    path = next((str(path) for path, one in memory.files.placed() if one.id == id), "") if not own else ""
+    library = services.resources.memory.library()
+    entry = library.get(id)
     return DetailView(
         id=id,
         entry=entry,
-        read_only=not own,
-        place=path,
-        versions=library.versions(id) if own and library is not None else (),
-        retrievals=library.retrievals(id) if library is not None else (),
-        standing=library.standing(id) if library is not None else RetrievalRecord(),
+        place=library.beside.path(id) if entry.read_only else "",
+        versions=() if entry.read_only else library.versions(id),
+        retrievals=library.retrievals(id),
+        standing=library.standing(id),
         trace=str(services.store.path.absolute()),
         prompt=prompt_of(entry.exemplar, services.resources, preset).text,
         preset=preset,
     )
-
-
-def stamp_of(memory: Memory) -> object:
-    """Return what is another one as soon as an exemplar of the library or of a file has changed."""
-    library = memory.open_library()
-    return (0 if library is None else library.last_change(), memory.file_members())

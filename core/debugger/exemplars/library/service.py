@@ -3,13 +3,13 @@
 import asyncio
 import contextlib
 import functools
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from core.debugger.background_read import finish_in_thread
 from core.debugger.commands import command
 from core.debugger.exemplars.changes import ExemplarChanges, Reversal
-from core.debugger.exemplars.comparing import ComparedVersions, compare_versions
-from core.debugger.exemplars.known import Checker, archive, entries, finish_in_thread
 from core.debugger.exemplars.library.listing import (
     IDS,
     LibraryReader,
@@ -17,7 +17,6 @@ from core.debugger.exemplars.library.listing import (
     detail_of,
     ids_of,
     list_of,
-    stamp_of,
 )
 from core.debugger.exemplars.library.views import (
     NEAREST,
@@ -25,17 +24,20 @@ from core.debugger.exemplars.library.views import (
     SHOWN,
     CheckView,
     Chosen,
+    ComparedVersions,
     CountsView,
     DetailView,
     LibraryJob,
     ListView,
     Notice,
-    PageView,
     Query,
+    compare_versions,
 )
 from core.debugger.service import JobService
-from core.memory.checks import Problem
-from core.memory.files import write_files
+from core.exemplars.checks import Checker, Problem
+from core.exemplars.files import write_files
+from core.exemplars.library.records import Entry
+from core.exemplars.library.trace_sync import note_retrievals, success_of
 from core.schema.errors import BackstepError, UsageError
 from core.schema.exemplar import Exemplar
 from core.schema.signal import Signal
@@ -45,11 +47,13 @@ if TYPE_CHECKING:
     # What writes foreign files, and SQLite, take long to load: only who needs them waits for it.
     from core.debugger.exemplars.formats import ExemplarExportFormat
     from core.debugger.session import Session
-    from core.memory.library.store import Library
+    from core.exemplars.library.store import Library
 
 _EVERY = 1.0
 """Seconds between two looks at whether the library has changed, while somebody looks at it."""
 _OPENING = "Opening the library…"
+_READ = 20
+"""Exemplars that are read in one go."""
 
 
 class _Asked(NamedTuple):
@@ -70,7 +74,7 @@ class LibraryService(JobService[LibraryJob]):
         super().__init__(session)
         self.changes = changes
         self.listed: Signal[ListView] = Signal()
-        self.paged: Signal[PageView] = Signal()
+        self.paged: Signal[ListView] = Signal()
         self.counted: Signal[CountsView] = Signal()
         self.detailed: Signal[DetailView] = Signal()
         self.compared: Signal[ComparedVersions] = Signal()
@@ -129,18 +133,18 @@ class LibraryService(JobService[LibraryJob]):
     async def page(self, query: Query, first: int) -> None:
         """Read more rows of the list that was asked for last."""
 
-        def read(library: "Library") -> PageView | None:
+        def read(library: "Library") -> ListView | None:
             if not self._is_asked(query):
                 return None  # Another list was asked for while this one waited.
             page = library.page(
                 query.filter, order=query.order, reverse=query.reverse, offset=first, limit=PAGE
             )
-            return PageView(query=query, first=first, rows=page.rows)
+            return ListView(query=query, first=first, rows=page.rows)
 
         try:
             found = await self._rows_reader.ask(read)
         except BackstepError as error:
-            found = PageView(query=query, first=first, problem=str(error))
+            found = ListView(query=query, first=first, problem=str(error))
         if found is not None:
             self.paged.send(found)
 
@@ -161,21 +165,13 @@ class LibraryService(JobService[LibraryJob]):
         if self._asked is not None:
             self._watch()
         try:
-            path = self.memory.library_path
+            memory = self.memory
         except UsageError:
             return  # The list says that it waits for it.
-        if path is None or not path.exists():
-            return
 
         def note(traces: TraceStore) -> int:
-            from core.memory.library.store import Library
-            from core.memory.library.trace_sync import note_retrievals
-
-            library = Library.open(path)
-            try:
+            with memory.connection() as library:
                 return note_retrievals(library, traces)
-            finally:
-                library.close()
 
         if await self.read(note):
             await self.refresh()
@@ -197,7 +193,7 @@ class LibraryService(JobService[LibraryJob]):
             self.listed.send(empty.replace(waiting=_OPENING))
             return
         try:
-            self._stamp = stamp_of(memory)
+            self._stamp = memory.library().stamp
             if query.like and query != self._read:
                 self.listed.send(empty.replace(waiting="Searching by meaning…"))
             near = await memory.like(query.like, NEAREST, query.filter) if query.like else ()
@@ -249,7 +245,7 @@ class LibraryService(JobService[LibraryJob]):
         while True:
             await asyncio.sleep(_EVERY)
             with contextlib.suppress(BackstepError):
-                if self._stamp is None or stamp_of(self.memory) != self._stamp:
+                if self._stamp is None or self.memory.library().stamp != self._stamp:
                     await self.refresh()
 
     # One exemplar
@@ -297,7 +293,14 @@ class LibraryService(JobService[LibraryJob]):
         """Put exemplars into the archive, or restore them; those of files are left as they are."""
         ids = await self._ids_of(chosen)
         before = self.changes.before(ids)
-        done, refused = await archive(self.memory, ids, archived=archived)
+        done, refused = [], []
+        async for entry in self._entries(ids):
+            id = entry.exemplar.id
+            if entry.read_only:
+                refused.append(id)
+            elif entry.exemplar.archived != archived:
+                self.memory.library().archive(id, archived=archived)
+                done.append(id)
         which = f"“{done[0]}”" if len(done) == 1 else f"{len(done)} exemplars"
         words = f"{'archive' if archived else 'restore'} {which}"
         if done:
@@ -334,10 +337,11 @@ class LibraryService(JobService[LibraryJob]):
         ids = await self._ids_of(chosen)
         report = self.reporting()
         problems: list[Problem] = []
-        checker = Checker(self.services.store, self.services.resources.policies.callable_names())
+        store, policies = self.services.store, self.services.resources.policies.callable_names()
+        checker = Checker(lambda run: success_of(store, run), policies)
         done, cancelled = 0, False
         try:
-            async for entry in entries(self.memory, ids):
+            async for entry in self._entries(ids):
                 problems += await checker.problems(entry)
                 done += 1
                 report(done, len(ids))
@@ -368,7 +372,7 @@ class LibraryService(JobService[LibraryJob]):
         report = self.reporting()
         exemplars: list[Exemplar] = []
         try:
-            async for entry in entries(self.memory, ids):
+            async for entry in self._entries(ids):
                 exemplars.append(entry.exemplar)
                 report(len(exemplars), len(ids))
         except asyncio.CancelledError:
@@ -410,6 +414,14 @@ class LibraryService(JobService[LibraryJob]):
             f"{len(index)} exemplars are indexed with {index.embedding.name}; {embedded} texts were embedded."
         )
         await self.refresh()
+
+    async def _entries(self, ids: tuple[str, ...]) -> AsyncIterator[Entry]:
+        """Give exemplars in pieces, between which the run continues; one that is not there any more is left out."""
+        for at, id in enumerate(ids):
+            if at % _READ == 0:
+                await asyncio.sleep(0)
+            if (entry := self.memory.library().find(id)) is not None:
+                yield entry
 
     async def _ids_of(self, chosen: Chosen) -> tuple[str, ...]:
         """Return the ids of what was chosen, each once, in its order; raises LibraryError."""

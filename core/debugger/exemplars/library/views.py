@@ -1,9 +1,12 @@
-"""The views of the library and of an import."""
+"""The views of the library, of an import, and of two versions that are compared."""
+
+from typing import TYPE_CHECKING
 
 from core.debugger.jobs import JobView
-from core.memory.checks import Problem
-from core.memory.exchange.plan import ImportChoices, ImportPlan
-from core.memory.library.records import (
+from core.exemplars.checks import Problem
+from core.exemplars.editing.toml_text import text_of
+from core.exemplars.exchange.plan import ImportChoices, ImportPlan
+from core.exemplars.library.records import (
     Counts,
     Entry,
     Filter,
@@ -12,8 +15,15 @@ from core.memory.library.records import (
     Retrieval,
     RetrievalRecord,
     Version,
+    VersionDifference,
+    differences,
 )
+from core.schema.exemplar import Draft
+from core.schema.messages import Message
 from core.schema.record import Record
+
+if TYPE_CHECKING:
+    from core.exemplars.library.store import Library
 
 PAGE = 100
 """Rows that are read at once."""
@@ -44,7 +54,7 @@ class Chosen(Record):
 
 
 class ListView(Record):
-    """A list: its length, and the visible rows."""
+    """A list: its length, and the visible rows; or only more of its rows, with `query` and `first`."""
 
     query: Query = Query()
     ready: bool = False
@@ -64,15 +74,6 @@ class ListView(Record):
     problem: str = ""
 
 
-class PageView(Record):
-    """More rows of a list."""
-
-    query: Query
-    first: int
-    rows: tuple[LibraryRow, ...] = ()
-    problem: str = ""
-
-
 class CountsView(Record):
     """How many exemplars that match a filter have each value, and the other values to filter by."""
 
@@ -84,12 +85,27 @@ class CountsView(Record):
     """If nothing is found: each condition, with how many there would be without it."""
 
 
+class ExemplarPrompt(Record):
+    """One exemplar in a prompt."""
+
+    messages: tuple[Message, ...] = ()
+    tokens: int = 0
+    note: str = ""
+    """Why there are no messages, or what is to be known of them."""
+
+    @property
+    def text(self) -> str:
+        """The messages under each other, or why there are none."""
+        if len(self.messages) < 2:
+            return self.messages[0].text.strip() if self.messages else self.note
+        return "\n\n".join(f"─── {one.role} ───\n{one.text.strip()}" for one in self.messages)
+
+
 class DetailView(Record):
     """One whole exemplar, with its versions and retrievals."""
 
     id: str = ""
     entry: Entry | None = None
-    read_only: bool = False
     place: str = ""
     """The file that has it, for one of a file."""
     versions: tuple[Version, ...] = ()
@@ -143,3 +159,31 @@ class ImportView(Record):
     done: bool = False
     problem: str = ""
     """Why the files cannot be read or imported."""
+
+
+class ComparedVersions(Record):
+    """Two versions of an exemplar."""
+
+    id: str
+    left: int
+    right: int | None = None
+    """None for the draft in the editor."""
+    left_text: str = ""
+    right_text: str = ""
+    differences: tuple[VersionDifference, ...] = ()
+
+
+def compare_versions(
+    library: "Library", id: str, left: int, right: int | None, draft: Draft | None = None
+) -> ComparedVersions:
+    """Compare a version with another one, or with a draft; raises LibraryError."""
+    before, after = library.at(id, left), draft if right is None else library.at(id, right)
+    assert after is not None
+    return ComparedVersions(
+        id=id,
+        left=left,
+        right=right,
+        left_text=text_of(before),
+        right_text=text_of(after),
+        differences=differences(before, after),
+    )

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from pydantic import ValidationError
 
 from core.debugger.exemplars.saving.views import SavingChoice, SavingStep
-from core.memory.library.records import Provenance
+from core.exemplars.library.records import Provenance
 from core.schema.action import Action, Named, RefTarget, RoleTarget, XPathTarget
 from core.schema.element_identity import RecordedInput
 from core.schema.errors import UsageError

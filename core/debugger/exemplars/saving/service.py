@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 from core.agent.presets import MemoryTable
 from core.debugger.commands import command
 from core.debugger.exemplars.changes import ExemplarChanges, Reversal
-from core.debugger.exemplars.known import free_id, taken_ids
-from core.debugger.exemplars.prompt import Way, messages_of
+from core.debugger.exemplars.prompt import Way, written
 from core.debugger.exemplars.saving.selection import Selection, Survey, id_for, selection_of, survey_of_run
 from core.debugger.exemplars.saving.views import (
     RecordedSteps,
@@ -21,12 +20,10 @@ from core.debugger.exemplars.saving.views import (
 from core.debugger.interventions.live_page import HumanActionRecorder
 from core.debugger.service import Service
 from core.debugger.session_view import SessionView
-from core.llm.costs import count_tokens
-from core.memory.checks import check
-from core.memory.library.records import Filter
-from core.schema.errors import BackstepError, DataError, TraceError, UsageError
+from core.exemplars.checks import check
+from core.exemplars.library.records import Filter
+from core.schema.errors import BackstepError, TraceError, UsageError
 from core.schema.exemplar import RecallSettings, metadata_of
-from core.schema.messages import Message
 from core.schema.signal import Signal
 from core.trace.records import StepRow
 
@@ -117,7 +114,7 @@ class SavingService(Service[SavingView]):
             self.show(saved=saved.replace(undone=one.archived or one.version != saved.version))
 
     def _know(self, run: int) -> None:
-        library = self.memory.listing()
+        library = self.memory.library()
         by = library.counts().by
         mine = library.page(Filter(run=run, archived=None), limit=_MOST_IDS)
         earlier = tuple(one.id for one in mine.rows if not one.read_only)
@@ -129,7 +126,7 @@ class SavingService(Service[SavingView]):
         assert survey is not None
         row = survey.row
         families, tags, earlier = self._known
-        unused = free_id(self.memory, id_for(row))
+        unused = self.memory.free_id(id_for(row))
         steps = survey.chosen if choice.steps is None else choice.steps
         contrasts = survey.contrasts if choice.contrasts is None else choice.contrasts
         view = SavingView(
@@ -177,19 +174,11 @@ class SavingService(Service[SavingView]):
         """Return what the view says of an exemplar."""
         exemplar, run = kept.exemplar, kept.provenance.run
         success = self._survey.row.verdict.success if self._survey is not None else None
-        messages: tuple[Message, ...] = ()
-        prompt_problem = ""
-        try:
-            messages = messages_of(exemplar, self.services.resources, Way.of_text(self._preset_text))
-        except DataError as error:
-            prompt_problem = str(error)
         return {
             "exemplar": exemplar,
             "family": exemplar.family,
             "provenance": kept.provenance,
-            "messages": messages,
-            "prompt_problem": prompt_problem,
-            "tokens": sum(count_tokens(one.text) for one in messages),
+            "prompt": written(exemplar, self.services.resources, Way.of_text(self._preset_text)),
             "key": exemplar.key,
             "problems": await check(
                 exemplar,
@@ -224,8 +213,8 @@ class SavingService(Service[SavingView]):
         return table or MemoryTable()
 
     def _refuse_taken(self, id: str) -> None:
-        if taken_ids(self.memory, (id,)):
-            other = free_id(self.memory, id)
+        if self.memory.taken((id,)):
+            other = self.memory.free_id(id)
             raise UsageError(f"The exemplar {id} already exists; choose another id, such as {other}.")
 
 

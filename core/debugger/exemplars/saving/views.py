@@ -1,9 +1,9 @@
 """What the window draws of recording a demonstration, and of saving a run as an exemplar."""
 
-from core.memory.checks import Problem
-from core.memory.library.records import Provenance
+from core.debugger.exemplars.library.views import ExemplarPrompt
+from core.exemplars.checks import Problem
+from core.exemplars.library.records import Provenance
 from core.schema.exemplar import Exemplar, Retrieved
-from core.schema.messages import Message
 from core.schema.record import Record
 from core.trace.records import StepRow
 
@@ -100,11 +100,8 @@ class SavingView(Record):
     """Those of the library, the most frequent first."""
     exemplar: Exemplar | None = None
     provenance: Provenance = Provenance()
-    messages: tuple[Message, ...] = ()
+    prompt: ExemplarPrompt = ExemplarPrompt()
     """The trajectory as the run's preset shows it to the LLM."""
-    prompt_problem: str = ""
-    """Why it cannot be shown as a prompt."""
-    tokens: int = 0
     key: str = ""
     """The text that it is looked up by."""
     problems: tuple[Problem, ...] = ()

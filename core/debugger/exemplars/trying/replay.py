@@ -11,7 +11,7 @@ from core.debugger.exemplars.scripted import Look, Script, perform
 from core.debugger.exemplars.trying.views import ReplayResult
 from core.debugger.headless import ALLOW, answer_by
 from core.environments.registry import Environments
-from core.memory.library.records import Provenance
+from core.exemplars.library.records import Provenance
 from core.schema.action import Action, RefTarget, RoleTarget, Type
 from core.schema.action_space import Permissible
 from core.schema.action_text import parse_action

@@ -19,7 +19,7 @@ from core.debugger.exemplars.trying.views import (
 )
 from core.debugger.job_process import JobProcess, shared_flags
 from core.debugger.service import JobService
-from core.memory.library.store import Library
+from core.exemplars.library.store import Library
 from core.schema.errors import UsageError
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class TryingService(JobService[AnalysisView[TryingResults]]):
     @command
     async def replay(self, ids: tuple[str, ...]) -> None:
         """Replay these exemplars in the background, or all of the library if none is named."""
-        whole = len(ids) or self.memory.listing().page(limit=1).total
+        whole = len(ids) or self.memory.library().total()
         if not whole:
             raise UsageError("No exemplars yet. Save a run as one, or import some.")
         services = self.services
@@ -73,7 +73,7 @@ class TryingService(JobService[AnalysisView[TryingResults]]):
         self.show(notice=replays_in_words([row.result for row in fresh]))
 
     def _show_results(self) -> None:
-        library = self.memory.listing()
+        library = self.memory.library()
         results = TryingResults(
             began=self._began,
             replays=_replays(library, self._began),
@@ -93,8 +93,8 @@ def _replays(library: Library, began: float) -> tuple[ReplayRow, ...]:
 
 
 def _row(library: Library, result: ReplayResult) -> ReplayRow:
-    if not library.has([result.id]):
-        return ReplayRow(result=result)  # One of a file, which has no versions.
-    entry = library.get(result.id)
+    entry = library.find(result.id)
+    if entry is None:
+        return ReplayRow(result=result, is_there=False)
     is_old = entry.version != result.version
     return ReplayRow(result=result, is_old=is_old, is_there=not entry.exemplar.archived)

@@ -6,7 +6,7 @@ from core.debugger.ask_again.prompt_parts import found_again, switched
 from core.debugger.ask_again.repeat import ask_again, deciding_call, kept_attributions
 from core.debugger.ask_again.views import Question
 from core.debugger.exemplars.trying.views import sums_of
-from core.memory.files import write_exemplars
+from core.exemplars.files import write_exemplars
 from core.schema.errors import UsageError
 from core.schema.exemplar import Exemplar, ExemplarStep
 from core.trace.encoding import Prompt

@@ -4,7 +4,7 @@ import pytest
 
 from core.debugger.branching.service import ForkService
 from core.debugger.branching.views import ForkView
-from core.memory.files import write_exemplars
+from core.exemplars.files import write_exemplars
 from core.schema.changes import Changes
 from core.schema.exemplar import Exemplar, ExemplarStep
 from core.trace.store import TraceStore

@@ -20,14 +20,14 @@ from core.debugger.evaluations.worth import (
     worth_plan,
     worth_result,
 )
-from core.memory.memory import Memory
+from core.exemplars.memory import Memory
 from core.schema.errors import UsageError
 from core.schema.task import Task, Verdict
 from core.trace.evaluations import create_evaluation, evaluation_named
 from core.trace.records import Case, CaseAttempt
 from core.trace.store import TraceStore
 from tests.core.debugger.exemplars.trying.trying import one_run
-from tests.core.memory.making import ALL
+from tests.core.exemplars.making import ALL
 from tests.core.trace.making import start
 
 TASKS = tuple(

@@ -12,8 +12,8 @@ from core.debugger.exemplars.changes import ExemplarChanges
 from core.debugger.exemplars.library.importing import ImportService
 from core.debugger.exemplars.library.service import LibraryService
 from core.debugger.worker import Worker
-from core.memory.library.records import Provenance
-from core.memory.library.store import Library
+from core.exemplars.library.records import Provenance
+from core.exemplars.library.store import Library
 from core.schema.exemplar import Exemplar
 from core.schema.signal import Signal
 from core.trace.store import TraceStore

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from core.debugger.exemplars.formats import EXPORTS, export_format
-from core.memory.exchange.plan import ReadOptions
-from core.memory.exchange.reader import read_exemplars_of
-from core.memory.files import EXEMPLARS, read_exemplars
+from core.exemplars.exchange.plan import ReadOptions
+from core.exemplars.exchange.reader import read_exemplars_of
+from core.exemplars.files import EXEMPLARS, read_exemplars
 from core.schema.errors import UsageError
 from core.schema.exemplar import Exemplar, ExemplarStep
 

@@ -3,7 +3,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from core.debugger.exemplars.analyses.views import Duplicates, PairTexts
-from core.memory.analysis.records import NearPair
+from core.exemplars.analysis.records import NearPair
 from gui.exemplars.analyses.duplicates import DuplicatesPage
 from gui.exemplars.analyses.page import View
 from gui.shell.undo import UndoHistory
@@ -109,12 +109,13 @@ def test_a_part_is_shown_as_a_part_and_nothing_as_nothing(page):
     page.show_view(View(result=FOUND.replace(done=12, more=True)))
     assert "there may be more" in page.note.text()
     assert "only 12 of 40 were compared with all" in page.note.text()
-    kept = tuple(one.replace(kept=True) for one in FOUND.pairs[:2])
-    page.show_view(View(result=FOUND.replace(pairs=kept)))
+    pairs = FOUND.pairs[:2]
+    kept = FOUND.replace(pairs=pairs, kept=frozenset(pair.ids for pair in pairs))
+    page.show_view(View(result=kept))
     assert page.body.words.text() == (
         "No two of the 40 exemplars lie within 0.2. 2 pairs marked to keep both are not listed."
     )
-    page.show_view(View(result=FOUND.replace(pairs=kept, with_kept=True)))
+    page.show_view(View(result=kept.replace(with_kept=True)))
     assert page.keep_button.text() == "List again"
     page.show_view(View(result=FOUND.replace(pairs=(), done=3)))
     assert page.body.words.text() == "Cancelled before anything was found."

@@ -4,7 +4,7 @@ from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
 from core.debugger.exemplars.analyses.views import LeftOut
-from core.memory.analysis.records import FamilyFound, LeftOutExemplar, MemberFound
+from core.exemplars.analysis.records import FamilyFound, LeftOutExemplar, MemberFound
 from gui.exemplars.analyses.leave_one_out import LeaveOneOutPage
 from gui.exemplars.analyses.page import View
 

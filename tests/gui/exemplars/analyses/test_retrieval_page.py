@@ -3,7 +3,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from core.debugger.exemplars.analyses.views import Bench, BenchQuery
-from core.memory.analysis.records import LookupTrial, MapPlace, TrialRow
+from core.exemplars.analysis.records import LookupTrial, MapPlace, TrialRow
 from core.schema.exemplar import Recall, RecallSettings
 from gui.exemplars.analyses.page import View
 from gui.exemplars.analyses.retrieval_page import RetrievalPage

@@ -8,11 +8,12 @@ from core.debugger.exemplars.editor.views import (
     PageChoice,
     ParserTrial,
 )
-from core.memory.checks import check_draft
-from core.memory.editing.draft_files import KeptDraft
-from core.memory.editing.reading import read
-from core.memory.editing.toml_text import text_of
-from core.memory.library.records import Version
+from core.debugger.exemplars.library.views import ExemplarPrompt
+from core.exemplars.checks import check_draft
+from core.exemplars.editing.draft_files import KeptDraft
+from core.exemplars.editing.reading import read
+from core.exemplars.editing.toml_text import text_of
+from core.exemplars.library.records import Version
 from core.schema.exemplar import AbstractionPair, Draft, DraftContrast, DraftStep
 from core.schema.messages import Message
 
@@ -109,8 +110,7 @@ def checked(text: str, edit: int) -> Checked:
         tokens=305,
         look_tokens=(120, 110, 100),
         preset="synapse",
-        messages=MESSAGES,
-        prompt_tokens=318,
+        prompt=ExemplarPrompt(messages=MESSAGES, tokens=318),
     )
 
 

@@ -10,11 +10,11 @@ from pytestqt.qtbot import QtBot
 from core.agent.resources import agent_resources_of
 from core.debugger.exemplars.changes import ExemplarChanges
 from core.debugger.exemplars.editor.service import EditorService
-from core.memory.library.records import Provenance
+from core.exemplars.library.records import Provenance
 from core.schema.signal import Signal
 from core.trace.store import TraceStore
 from gui.exemplars.editor.controller import EditorController
-from tests.core.memory.making import ALL
+from tests.core.exemplars.making import ALL
 
 ONE = ALL[0]
 

@@ -5,10 +5,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextCursor
 from pytestqt.qtbot import QtBot
 
-from core.debugger.exemplars.comparing import ComparedVersions
-from core.debugger.exemplars.editor.views import Conflict, EditorView, NewText
-from core.memory.editing.reading import read
-from core.memory.editing.toml_text import NEW_TEXT
+from core.debugger.exemplars.editor.views import EditorView, NewText
+from core.debugger.exemplars.library.views import ComparedVersions
+from core.exemplars.editing.reading import read
+from core.exemplars.editing.toml_text import NEW_TEXT
 from gui.exemplars.editor.window import EditorWindow
 from tests.gui.exemplars.editor import samples
 
@@ -74,7 +74,7 @@ def button(shown: EditorWindow, words: str):
 def test_what_is_opened_is_shown_as_text_and_is_checked_at_once(shown):
     assert shown.text.text == shown.asked[0] == samples.TEXT
     assert (shown.modified, shown.save_button.isEnabled()) == (False, False)
-    assert shown.save_button.toolTip() == "There is nothing to save"
+    assert shown.save_button.toolTip().startswith("There is nothing to save")
     assert "version 3, saved" in shown.fact.text()
     assert shown.problem_list.isHidden()
 
@@ -93,7 +93,7 @@ def test_undo_is_that_of_the_text_in_the_whole_window_and_stays_possible_after_a
     go_to(shown, "That is it.")
     qtbot.keyClicks(shown.text, "So. ")
     saved = shown.text.text
-    shown.show_view(samples.view(opened=samples.opened(base=saved, version=4), saves=1, notice="Saved."))
+    shown.show_view(samples.view(opened=samples.opened(base=saved, version=4), notice="Saved."))
     assert (shown.modified, "Saved." in shown.fact.text()) == (False, True)
     qtbot.keyClick(shown.text, Qt.Key.Key_Z, CTRL)
     assert (shown.text.text, shown.modified) == (samples.TEXT, True)
@@ -212,7 +212,7 @@ def test_it_is_saved_and_a_copy_takes_its_new_id(shown, qtbot):
     copy = asked.args[0].replace("flights/oakland", "flights/oakland-copy")
     write_comment(shown, qtbot)
     saved = samples.opened(base=copy, id="flights/oakland-copy", version=1)
-    shown.show_view(samples.view(opened=saved, saves=1))
+    shown.show_view(samples.view(opened=saved))
     assert 'id = "flights/oakland-copy"' in shown.text.text
     assert shown.modified, "something was typed meanwhile"
     assert shown.windowTitle() == "Edit flights/oakland-copy[*]"
@@ -220,14 +220,11 @@ def test_it_is_saved_and_a_copy_takes_its_new_id(shown, qtbot):
 
 def test_a_conflict_offers_a_new_version_or_a_copy(shown, qtbot):
     write_comment(shown, qtbot)
-    shown.show_view(samples.view(conflict=Conflict(id="a", text="It is at version 4.")))
+    shown.show_conflict("It is at version 4.")
     assert shown.asking.text() == "It is at version 4."
     with qtbot.waitSignal(shown.save_requested) as asked:
         button(shown, "Save as its new version").click()
     assert asked.args[2] == "over"
-    shown.asking = None
-    shown.show_view(samples.view(conflict=Conflict(id="a", text="It is at version 4.", number=2)))
-    assert shown.asking is not None
 
 
 def test_closing_asks_where_something_is_not_saved_and_nothing_is_lost_by_escape(shown, qtbot):
@@ -251,7 +248,7 @@ def test_closing_saves_first_and_waits_for_it(shown, qtbot):
         button(shown, "Save").click()
     assert shown.isVisible()
     with qtbot.waitSignal(shown.left) as left:
-        shown.show_view(samples.view(opened=samples.opened(base=shown.text.text), saves=1))
+        shown.show_view(samples.view(opened=samples.opened(base=shown.text.text)))
     assert (left.args, shown.isVisible()) == ([False], False)
 
 
@@ -309,16 +306,16 @@ def test_a_version_is_compared_with_the_text_and_taken_up_as_an_edit(shown, qtbo
     compared = ComparedVersions(
         id=samples.DRAFT.id, left=2, left_text=samples.BROKEN_TEXT, right_text=samples.TEXT
     )
-    check(shown, compared=compared)
+    shown.versions.show_compared(compared)
     assert shown.versions.texts.changed
     assert shown.versions.title.text().startswith("Version 2, left, and your text")
     with qtbot.waitSignal(shown.version_requested) as asked:
         shown.versions.button.click()
     assert asked.args == [2]
-    check(shown, new_text=NewText(number=1, text=samples.BROKEN_TEXT, note="This is version 2."))
+    shown.show_new_text(NewText(samples.BROKEN_TEXT, "This is version 2."))
     assert (shown.text.text, shown.note.text()) == (samples.BROKEN_TEXT, "This is version 2.")
     with qtbot.waitSignal(shown.compare_requested, timeout=5000):
-        check(shown, new_text=NewText(number=1, text=samples.BROKEN_TEXT, note=""))
+        check(shown)
     qtbot.keyClick(shown.text, Qt.Key.Key_Z, CTRL)
     assert shown.text.text == samples.TEXT
 

@@ -3,11 +3,11 @@
 import pytest
 from PySide6.QtCore import Qt
 
-from core.memory.library.store import Library
-from gui.exemplars.changes import ChangesController
+from core.exemplars.library.store import Library
+from gui.exemplars.controller import ChangesController
 from gui.exemplars.library.controller import LibraryController
 from tests.core.debugger.exemplars.opened_library import OpenedLibrary
-from tests.core.memory.making import ALL, exemplar
+from tests.core.exemplars.making import ALL, exemplar
 from tests.gui.exemplars.stand_ins import PlainWindow
 
 SECONDS = 20_000
@@ -105,7 +105,8 @@ def test_delete_archives_and_undo_brings_back_with_the_place_kept(opened, qtbot)
 def test_one_of_a_file_cannot_be_edited_or_archived_and_says_why(opened):
     opened.controller.open("miniwob/email-inbox/0")
     opened.wait(lambda: opened.page.table.current == "miniwob/email-inbox/0")
-    actions = opened.page.commands.actions_by_name
+    commands = opened.page.commands.by_id
+    actions = {name: command.action for name, command in commands.items()}
     assert not actions["edit"].isEnabled()
     assert not actions["archive"].isEnabled()
     assert "read-only" in actions["edit"].toolTip()
@@ -136,23 +137,23 @@ def test_the_commands_ask_for_what_is_selected(opened, qtbot):
     opened.controller.open(ALL[0].id)
     opened.wait(lambda: opened.page.table.current == ALL[0].id)
     window = opened.window
-    buttons = opened.page.commands.buttons
+    commands = opened.page.commands.by_id
     for name, signal in (
-        ("edit", window.edit_requested),
-        ("copy", window.copy_requested),
+        ("edit", window.page.edit_requested),
+        ("copy", window.page.copy_requested),
     ):
         with qtbot.waitSignal(signal) as asked:
-            buttons[name].click()
+            commands[name].action.trigger()
         assert asked.args == [ALL[0].id]
     for name, signal, expected in (
-        ("replay", window.replay_requested, (ALL[0].id,)),
-        ("worth", window.worth_requested, ALL[0].id),
+        ("replay", window.page.replay_requested, (ALL[0].id,)),
+        ("worth", window.page.worth_requested, ALL[0].id),
     ):
         with qtbot.waitSignal(signal) as asked:
-            buttons[name].click()
+            commands[name].action.trigger()
         assert asked.args == [expected]
-    with qtbot.waitSignal(window.new_requested):
-        buttons["new"].click()
+    with qtbot.waitSignal(window.page.new_requested):
+        commands["new"].action.trigger()
     opened.wait(lambda: opened.page.detail.run_button.isVisible())
     with qtbot.waitSignal(opened.window.run_opened) as asked:
         opened.page.detail.run_button.click()
@@ -162,7 +163,7 @@ def test_the_commands_ask_for_what_is_selected(opened, qtbot):
 def test_a_check_lists_problems_that_lead_to_their_exemplars(opened, library):
     library.put(exemplar("click-button", 0, id="wrong", steps=({"actions": ("clack [1]",)},)))
     opened.look_for("Click on the Ok")
-    opened.page.commands.actions_by_name["check_all"].trigger()
+    opened.page.commands.by_id["check_all"].action.trigger()
     opened.wait(lambda: opened.page.check.isVisible())
     assert "1 fault" in opened.page.check.title.text()
     opened.page.check.table.opened.emit("wrong")
@@ -187,7 +188,7 @@ def test_files_are_brought_in_after_showing_what_that_does(opened, library):
     path = library.folder / "brought.jsonl"
     lines = [exemplar("click-button", 0, id="brought/0", task="Brought.").model_dump_json(), '{"id": "x"}']
     path.write_text("\n".join(lines))
-    opened.window.import_requested.emit()
+    opened.window.page.import_requested.emit()
     dialog = opened.controller.importing
     dialog.choose(str(path))
     opened.wait(lambda: dialog.import_button.isEnabled())
@@ -205,8 +206,8 @@ def test_files_are_brought_in_after_showing_what_that_does(opened, library):
 
 def test_an_export_is_written_and_reported(opened, library):
     opened.look_for("flight")
-    opened.page.commands.buttons["export"].click()
-    dialog = opened.window.export_dialog
+    opened.page.commands.by_id["export"].action.trigger()
+    dialog = opened.page.export_dialog
     dialog.which.setCurrentIndex(dialog.which.count() - 1)
     dialog.path.setText(str(library.folder / "out.jsonl"))
     dialog.export_button.click()

@@ -3,8 +3,8 @@
 import pytest
 from PySide6.QtCore import Qt
 
-from core.debugger.exemplars.library.views import PAGE, Chosen, ListView, PageView, Query
-from core.memory.library.records import LibraryRow
+from core.debugger.exemplars.library.views import PAGE, Chosen, ListView, Query
+from core.exemplars.library.records import LibraryRow
 from gui.exemplars.library.row_model import COLUMNS
 from gui.exemplars.library.row_table import RowTable
 
@@ -39,7 +39,7 @@ def test_only_what_is_in_view_is_asked_for_and_only_the_last_pages_are_held(tabl
     table.rows_model.page_wanted.connect(lambda query, first: asked.append(first))
 
     def answer(query, first):
-        table.rows_model.show_page(PageView(query=query, first=first, rows=rows(first, first + PAGE)))
+        table.rows_model.show_page(ListView(query=query, first=first, rows=rows(first, first + PAGE)))
 
     table.rows_model.page_wanted.connect(answer, Qt.ConnectionType.QueuedConnection)
     for at in range(1000, 61_000, 1000):
@@ -94,11 +94,9 @@ def test_a_heading_sorts_and_sorts_the_other_way_round(table, qtbot):
         table.horizontalHeader().sectionClicked.emit(NAMES.index("used"))
 
 
-def test_enter_opens_and_delete_archives(table, qtbot):
+def test_enter_opens_an_exemplar(table, qtbot):
     table.show_list(listed(10), same=False)
     table.selectRow(2)
     with qtbot.waitSignal(table.opened) as opened:
         qtbot.keyClick(table, Qt.Key.Key_Return)
     assert opened.args == ["e/000002"]
-    with qtbot.waitSignal(table.archive_wanted):
-        qtbot.keyClick(table, Qt.Key.Key_Delete)

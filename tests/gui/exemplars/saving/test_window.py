@@ -5,9 +5,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from core.debugger.exemplars.library.views import ExemplarPrompt
 from core.debugger.exemplars.saving.views import Saved, SavingContrast, SavingStep, SavingView
-from core.memory.checks import Problem
-from core.memory.library.records import Provenance
+from core.exemplars.checks import Problem
+from core.exemplars.library.records import Provenance
 from core.schema.exemplar import Contrast, Exemplar, ExemplarStep, Retrieved
 from core.schema.messages import Message
 from gui.exemplars.saving.window import SavingWindow
@@ -69,13 +70,17 @@ VIEW = SavingView(
     tags=("checked", "login"),
     exemplar=EXEMPLAR,
     provenance=Provenance(origin="branch", run=12, step=4),
-    messages=(
-        Message(role="user", text=f"Objective: {EXEMPLAR.task}\n\n{PAGE}"),
-        Message(role="assistant", text="REASON: The name goes in first.\nACTION: type [1] [leonie]"),
-        Message(role="user", text=PAGE),
-        Message(role="assistant", text="REASON: This is next.\nACTION: type [2] [x8Q]\nACTION: click [3]"),
+    prompt=ExemplarPrompt(
+        messages=(
+            Message(role="user", text=f"Objective: {EXEMPLAR.task}\n\n{PAGE}"),
+            Message(role="assistant", text="REASON: The name goes in first.\nACTION: type [1] [leonie]"),
+            Message(role="user", text=PAGE),
+            Message(
+                role="assistant", text="REASON: This is next.\nACTION: type [2] [x8Q]\nACTION: click [3]"
+            ),
+        ),
+        tokens=184,
     ),
-    tokens=184,
     key=f"Task: {EXEMPLAR.task}\nState:\n{PAGE}",
 )
 NO_SUCCESS = VIEW.replace(
@@ -85,13 +90,13 @@ NO_SUCCESS = VIEW.replace(
         Problem(
             id=EXEMPLAR.id,
             kind="element",
-            where="look 2, action 1",
+            at=("steps", 1, "actions", 0),
             text="click [9] names [9], which its look does not show.",
         ),
         Problem(
             id=EXEMPLAR.id,
             kind="length",
-            where="look 1",
+            at=("steps", 0),
             level="note",
             text="It has about 5200 tokens, more than 4000; look 1 alone has 3100.",
         ),
@@ -219,7 +224,7 @@ def test_what_is_found_and_not_used_is_said_with_what_to_do(shown: SavingWindow)
 
 
 def test_what_cannot_be_kept_is_reported_and_cannot_be_saved(shown: SavingWindow):
-    shown.show_view(VIEW.replace(exemplar=None, messages=(), problem="No step is left."))
+    shown.show_view(VIEW.replace(exemplar=None, prompt=ExemplarPrompt(), problem="No step is left."))
     assert shown.problem.text() == "No step is left."
     assert not shown.save_button.isEnabled()
     shown.show_view(SavingView(run=12, problem="There is no run 12."))

@@ -6,10 +6,10 @@ from types import SimpleNamespace
 import pytest
 
 from core.agent.presets import Presets
-from core.memory.library.records import LIBRARY_NAME
-from core.memory.memory import Memory
+from core.exemplars.library.records import LIBRARY_NAME
+from core.exemplars.memory import Memory
 from core.schema.signal import Signal
-from tests.core.memory.clusters import Clusters
+from tests.core.exemplars.clusters import Clusters
 
 
 class FakeSession:

@@ -4,10 +4,10 @@ import pytest
 
 from core.debugger.exemplars.analyses.duplicates import DuplicatesService
 from core.debugger.exemplars.changes import ExemplarChanges
-from core.memory.files import write_exemplars
-from core.memory.library.records import Provenance
+from core.exemplars.files import write_exemplars
+from core.exemplars.library.records import Provenance
 from tests.core.debugger.exemplars.analyses.conftest import Watched
-from tests.core.memory.clusters import clustered, text_of
+from tests.core.exemplars.clusters import clustered, text_of
 
 ONE = clustered(0, 1).replace(tags=("a", "b"), note="Mine.")
 TWIN = ONE.replace(id="twin/1", tags=("b", "c"), note="Also.")
@@ -61,7 +61,7 @@ async def test_both_kept_are_not_listed_again_even_by_another_service_and_that_i
     later = Watched(other)
     assert pairs(await later.after(lambda: other.find(0.1), whole)) == []
     shown = await later.after(lambda: other.find(0.1, with_kept=True), whole)
-    assert [pair.kept for pair in shown.result.listed] == [True]
+    assert {pair.ids for pair in shown.result.listed} == shown.result.kept
     view = await watched.after(lambda: changes.exchange(made[0], back=True), lambda view: view.notice)
     assert pairs(view) == [(ONE.id, TWIN.id)]
     assert session.memory.library().apart() == frozenset()
@@ -101,7 +101,7 @@ async def test_one_of_a_file_is_not_archived_and_it_is_said_why(session, service
 
 
 async def test_it_is_cancelled_and_what_was_found_is_shown_as_a_part(session, service, monkeypatch):
-    from core.memory.analysis import duplicates
+    from core.exemplars.analysis import duplicates
 
     monkeypatch.setattr(duplicates, "_WIDEST", 16)
     session.memory.library().save_all([(clustered(3, n), Provenance()) for n in range(100)])

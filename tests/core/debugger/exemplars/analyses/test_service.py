@@ -10,13 +10,13 @@ import pytest
 from core.debugger.exemplars.analyses.retrieval import RetrievalService, query_of
 from core.debugger.exemplars.analyses.service import LeaveOneOutService, families_csv
 from core.debugger.exemplars.analyses.views import BenchQuery, LeftOut
-from core.memory.analysis.records import FamilyFound, LeftOutExemplar
-from core.memory.library.records import Provenance
+from core.exemplars.analysis.records import FamilyFound, LeftOutExemplar
+from core.exemplars.library.records import Provenance
 from core.schema.errors import NotInTraceError
 from core.schema.exemplar import RecallSettings
 from core.trace.store import TraceStore
 from tests.core.debugger.exemplars.analyses.conftest import Watched
-from tests.core.memory.clusters import clustered, text_of
+from tests.core.exemplars.clusters import clustered, text_of
 from tests.core.trace.making import write_run
 
 MEMBERS = tuple(clustered(family, n) for family in range(3) for n in range(4))

@@ -1,6 +1,7 @@
 """Editing an exemplar at the window: opened, kept, checked, tried, saved and compared, on a real library."""
 
 import asyncio
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
@@ -9,14 +10,14 @@ from core.agent.resources import agent_resources_of
 from core.debugger.exemplars.changes import ExemplarChanges
 from core.debugger.exemplars.editor.service import EditorService
 from core.debugger.exemplars.editor.views import EditorView, PageChoice
-from core.memory.editing.draft_files import Drafts
-from core.memory.editing.reading import read
-from core.memory.editing.toml_text import text_of
-from core.memory.library.records import Provenance
+from core.exemplars.editing.draft_files import Drafts
+from core.exemplars.editing.reading import read
+from core.exemplars.editing.toml_text import text_of
+from core.exemplars.library.records import Provenance
 from core.schema.exemplar import AbstractionPair, DraftStep
 from core.schema.signal import Signal
 from core.trace.store import TraceStore
-from tests.core.memory.making import ALL
+from tests.core.exemplars.making import ALL
 from tests.core.trace.making import write_run
 
 BUNDLED = "miniwob/book-flight/0"
@@ -43,6 +44,8 @@ class Asked:
         self.drafts = Drafts(folder / "drafts")
         self.view = EditorView()
         self.service.changed.connect(lambda view: setattr(self, "view", view))
+        for name in ("compared", "conflicted", "replaced"):
+            getattr(self.service, name).connect(partial(setattr, self, name))
 
     def _do(self, work):
         async def whole():
@@ -115,16 +118,16 @@ def test_a_text_is_checked_and_shown_as_the_agent_shows_it(asked):
     assert "Did you mean click-button?" in checked.problems[1].text
     step = DraftStep(observation='[1] link "x"', raw="hidden", actions=("click [1]",))
     asked.check(asked.text(task="Go on.", steps=(step,)), 5, "synapse")
-    told = "\n".join(one.text for one in asked.view.checked.messages)
+    told = "\n".join(one.text for one in asked.view.checked.prompt.messages)
     for words in ("Go on.", '[1] link "x"', "click [1]"):
         assert words in told
     assert "hidden" not in told
-    assert asked.view.checked.prompt_tokens > 0
+    assert asked.view.checked.prompt.tokens > 0
     asked.check(text, 6, "plain")
-    assert [one.role for one in asked.view.checked.messages] == ["system"]
-    assert "no [memory]" in asked.view.checked.prompt_note
+    assert [one.role for one in asked.view.checked.prompt.messages] == ["system"]
+    assert "no [memory]" in asked.view.checked.prompt.note
     asked.check(text, 7, "nosuch")
-    assert "nosuch" in asked.view.checked.prompt_note
+    assert "nosuch" in asked.view.checked.prompt.note
 
 
 def test_the_prompt_of_the_last_text_that_could_be_read_stays_while_one_cannot(asked):
@@ -134,7 +137,7 @@ def test_the_prompt_of_the_last_text_that_could_be_read_stays_while_one_cannot(a
     before = asked.view.checked
     asked.check(asked.view.opened.text + "task", 2)
     checked = asked.view.checked
-    assert (checked.edit, checked.draft, checked.messages) == (2, None, before.messages)
+    assert (checked.edit, checked.draft, checked.prompt) == (2, None, before.prompt)
     assert [one.line for one in checked.problems] == [asked.view.opened.text.count("\n") + 1]
 
 
@@ -191,7 +194,7 @@ def test_a_saved_draft_is_a_new_version_and_is_no_draft_any_more(asked):
     draft = asked.text(note="better")
     asked.check(draft, 1)
     asked.save(draft)
-    assert (asked.view.opened.version, asked.view.opened.base, asked.view.saves) == (2, draft, 1)
+    assert (asked.view.opened.version, asked.view.opened.base) == (2, draft)
     assert asked.view.checked.tokens == asked.view.versions[1].tokens
     assert [one.why for one in asked.view.versions] == ["", "changed note"]
     assert asked.library.get(ONE.id).exemplar.note == "better"
@@ -204,10 +207,10 @@ def test_somebody_elses_version_is_not_written_over_unless_asked(asked):
     asked.library.save(ONE.replace(task="Another."))
     mine = asked.text(note="mine")
     asked.save(mine)
-    assert "at version 2" in asked.view.conflict.text
-    assert "task, note" in asked.view.conflict.text
+    assert "at version 2" in asked.conflicted
+    assert "task, note" in asked.conflicted
     asked.save(mine, "copy")
-    assert (asked.view.opened.id, asked.view.conflict) == (f"{ONE.id}-copy", None)
+    assert asked.view.opened.id == f"{ONE.id}-copy"
     assert asked.view.opened.base == mine.replace(ONE.id, f"{ONE.id}-copy")
     asked.service.open(ONE.id)
     asked.library.save(ONE.replace(task="A third."))
@@ -220,7 +223,7 @@ def test_a_new_one_does_not_take_the_id_of_another(asked):
     asked.library.save(ONE)
     asked.service.open_new()
     asked.save(asked.text(id=ONE.id, family="f", task="t", steps=ONE.steps))
-    assert "has an exemplar" in asked.view.conflict.text
+    assert "has an exemplar" in asked.conflicted
 
 
 def test_versions_are_compared_with_each_other_and_the_draft_and_taken_up(asked):
@@ -228,14 +231,14 @@ def test_versions_are_compared_with_each_other_and_the_draft_and_taken_up(asked)
     asked.library.save(ONE.replace(task="Later."))
     asked.service.open(ONE.id)
     asked.service.compare(1, 2, "")
-    assert [one.part for one in asked.view.compared.differences] == ["task"]
+    assert [one.part for one in asked.compared.differences] == ["task"]
     asked.service.compare(2, None, asked.text(note="x") + "# A comment says nothing.")
-    compared = asked.view.compared
+    compared = asked.compared
     assert (compared.right, [one.part for one in compared.differences]) == (None, ["note"])
     asked.service.compare(2, None, "task = ")
     assert "cannot be compared. Line 1" in asked.view.problem
     asked.service.take_version(1)
-    new = asked.view.new_text
+    new = asked.replaced
     assert (said(new.text).task, "version 1" in new.note, asked.view.opened.version) == (ONE.task, True, 2)
     asked.save(new.text)
     assert (asked.view.opened.version, asked.library.get(ONE.id).exemplar.task) == (3, ONE.task)
@@ -281,7 +284,7 @@ def test_what_belongs_to_another_than_the_one_that_is_open_is_not_taken_for_it(a
     asked.service.open(ONE.id)
     asked.service.check("task = 'x'", late.serial, 1, "")
     asked.service.save(text_of(ALL[1]), late.serial, "save")
-    assert (asked.drafts.all(), asked.view.saves) == ((), 0)
+    assert asked.drafts.all() == ()
 
 
 def test_a_draft_with_errors_is_kept_and_one_from_before_texts_is_read(asked):

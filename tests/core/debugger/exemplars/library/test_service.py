@@ -5,11 +5,11 @@ import json
 import pytest
 
 from core.debugger.exemplars.library.views import PAGE, Chosen, Query
-from core.memory.exchange.plan import ImportChoices
-from core.memory.library.records import Filter, Retrieval
-from core.memory.library.store import Library
+from core.exemplars.exchange.plan import ImportChoices
+from core.exemplars.library.records import Filter, Retrieval
+from core.exemplars.library.store import Library
 from tests.core.debugger.exemplars.opened_library import OpenedLibrary
-from tests.core.memory.making import ALL, exemplar
+from tests.core.exemplars.making import ALL, exemplar
 
 OWN = Query(filter=Filter(origin="by hand"), order="id")
 

@@ -10,7 +10,7 @@ from core.debugger.exemplars.saving.selection import exemplar_of_run
 from core.debugger.exemplars.saving.service import RecordingService
 from core.debugger.exemplars.saving.views import RecordingView
 from core.debugger.exemplars.scripted import Look, perform, written
-from core.memory.checks import check_actions
+from core.exemplars.checks import check_actions
 from core.schema.action_text import parse_action
 from core.schema.errors import BackstepError
 from tests.core.stage import page_file

@@ -3,7 +3,7 @@
 import pytest
 
 from core.debugger.exemplars.saving.selection import exemplar_of_run
-from core.memory.checks import check_actions, check_contrasts
+from core.exemplars.checks import check_actions, check_contrasts
 from core.schema.action import Named
 from core.schema.action_text import parse_action
 from core.schema.errors import UsageError

@@ -86,8 +86,8 @@ def test_a_run_is_shown_as_it_would_be_in_a_prompt_and_found_once_it_is_saved(sa
     view = saving.open(done)
     assert [(one.row.number, one.chosen, one.why) for one in view.steps] == [(1, True, "")]
     assert (view.id, view.version_of, view.problems) == (f"miniwob/click-test-2/run-{done}", "", ())
-    assert view.exemplar.steps[0].actions[0] in "".join(one.text for one in view.messages)
-    assert view.tokens > 0
+    assert view.exemplar.steps[0].actions[0] in "".join(one.text for one in view.prompt.messages)
+    assert view.prompt.tokens > 0
     saved = saving.save(SavingChoice(tags=("mine",), note="By hand.")).saved
     assert (saved.id, saved.version, saved.distance) == (view.id, 1, pytest.approx(0, abs=1e-3))
     assert saved.found[0].id == saved.id

@@ -8,8 +8,8 @@ import pytest
 from core.debugger.evaluations.records import Subject
 from core.debugger.evaluations.worth import used_in
 from core.debugger.exemplars.saving.selection import exemplar_of_run
-from core.memory.library.records import LIBRARY_NAME
-from core.memory.library.store import Library
+from core.exemplars.library.records import LIBRARY_NAME
+from core.exemplars.library.store import Library
 
 pytestmark = pytest.mark.browser
 

@@ -6,7 +6,7 @@ from werkzeug import Response
 from core.debugger.exemplars.saving.selection import exemplar_of_run
 from core.debugger.exemplars.trying.replay import replay
 from core.debugger.exemplars.trying.views import replays_in_words
-from core.memory.library.records import Provenance
+from core.exemplars.library.records import Provenance
 from core.schema.changes import Changes
 from core.schema.exemplar import ExemplarStep
 from tests.core.browser.site import Site

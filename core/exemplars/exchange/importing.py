@@ -1,0 +1,113 @@
+"""Reads files, says what an import of them would do, and does it: all of it or nothing."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from threading import Event
+
+from core.exemplars.exchange.plan import ImportChoices, ImportPlan, PlannedEntry
+from core.exemplars.exchange.reader import read_exemplars_of
+from core.exemplars.exchange.reading import content_of
+from core.exemplars.files import free_id
+from core.exemplars.library.records import Provenance
+from core.exemplars.memory import Memory
+from core.schema.errors import DataError
+from core.schema.exemplar import Exemplar
+
+
+class FilesRead:
+    """What was read of files, compared with the exemplars that are there."""
+
+    def __init__(self, choices: ImportChoices, memory: Memory) -> None:
+        """Nothing in the files is run. Raises UsageError, DataError and LibraryError."""
+        self.choices = choices
+        self._found = read_exemplars_of([Path(path) for path in choices.paths], choices)
+        exemplars = [exemplar for _, exemplar in self._found.exemplars]
+        self._held = {member.exemplar.id: member.exemplar for member in memory.files.members()}
+        self._own: set[str] = set()
+        """Ids that the library has, in the archive or not."""
+        self._memory = memory
+        with memory.connection() as library:
+            own = library.kin(exemplars)
+            self._own = {exemplar.id for exemplar in own}
+            self._held |= {exemplar.id: exemplar for exemplar in own}
+        contents: dict[str, list[str]] = {}
+        for exemplar in self._held.values():
+            contents.setdefault(content_of(exemplar), []).append(exemplar.id)
+        self._there = {exemplar.id: contents.get(content_of(exemplar), []) for exemplar in exemplars}
+        """By id, the ids of the exemplars that are there with the same content."""
+
+    def plan(self, choices: ImportChoices) -> ImportPlan:
+        """Return what an import by these choices would do."""
+        taken = {exemplar.id for _, exemplar in self._found.exemplars}
+        entries = tuple(
+            self._planned(entry, entry.exemplar, choices, taken) if entry.exemplar else entry
+            for entry in self._found.entries
+        )
+        plan = self._found.replace(entries=entries)
+        hindering = plan.those("id taken") if choices.taken == "refuse" else ()
+        if not choices.leave_faulty or not plan.exemplars:
+            hindering = plan.those("faulty") or hindering
+        if not hindering:
+            return plan
+        more = f" ({len(hindering)} entries in all)" if len(hindering) > 1 else ""
+        return plan.replace(problem=f"{hindering[0].position}: {hindering[0].why}{more}")
+
+    def _planned(
+        self, entry: PlannedEntry, exemplar: Exemplar, choices: ImportChoices, taken: set[str]
+    ) -> PlannedEntry:
+        id = exemplar.id
+        there = self._there[id]
+        if there:
+            why = "by id and content" if id in there else f"the same content as {there[0]}"
+            return entry.replace(fate="there already", why=why)
+        if id not in self._held:
+            return entry
+        if choices.taken == "new id":
+            new = free_id(id, lambda other: other in taken or bool(self._memory.taken((other,))))
+            taken.add(new)
+            why = f"as {new}, because another exemplar has the id {id}"
+            return entry.replace(exemplar=exemplar.replace(id=new), why=why)
+        if choices.taken == "new version" and id in self._own:
+            why = "it becomes a new version; the previous one is kept"
+            return entry.replace(fate="new version", why=why)
+        why = f"another exemplar has the id {id}; to have both, change one of the ids"
+        if choices.taken == "new version":
+            why = "an exemplar in a read-only file has this id"
+        return entry.replace(fate="id taken", why=why)
+
+
+def keep(
+    plan: ImportPlan,
+    memory: Memory,
+    name: str,
+    report: Callable[[int, int], None] = lambda done, of: None,
+    cancelled: Event | None = None,
+) -> bool:
+    """Store what is new in the library, all or nothing; return False if it was cancelled.
+
+    `name` says where exemplars came from that do not say it; `report` is told
+    how many of how many are stored. Raises DataError and LibraryError.
+    """
+
+    def each() -> Iterator[tuple[Exemplar, Provenance | None]]:
+        for done, (entry, exemplar) in enumerate(coming):
+            if cancelled is not None and cancelled.is_set():
+                raise _Cancelled
+            report(done, len(coming))
+            exemplar = exemplar if exemplar.source else exemplar.replace(source=name)
+            yield exemplar, Provenance(origin="import") if entry.fate == "new" else None
+
+    coming = plan.coming
+    new = (exemplar.id for entry, exemplar in coming if entry.fate == "new")
+    with memory.connection() as library:
+        if taken := sorted(library.has(new)):
+            raise DataError(f"The id {taken[0]} was taken in the meantime. Read the files again.")
+        try:
+            library.save_all(each())
+        except _Cancelled:
+            return False
+    return True
+
+
+class _Cancelled(Exception):
+    """The import was cancelled, and nothing was stored."""

@@ -1,0 +1,186 @@
+"""Exemplars as files of JSON lines: one exemplar a line, read again when a file changes."""
+
+import json
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import ValidationError
+
+from core.exemplars.library.records import Origin
+from core.schema.errors import DataError
+from core.schema.exemplar import Exemplar
+from core.settings.user_file import MOST_LINES_BYTES, beyond_bounds, problem, read_text
+from core.storage.resources import RESOURCES
+
+EXEMPLARS = RESOURCES / "exemplars"
+LONGEST_ID = 120
+
+
+class FileMember(NamedTuple):
+    """An exemplar of a file."""
+
+    origin: Origin
+    """Whether the file is the user's, or comes with the program."""
+    exemplar: Exemplar
+    path: Path
+
+
+class ExemplarFiles:
+    """The exemplars of the installation and of the user's folder, which wins where an id is in both."""
+
+    def __init__(self, folders: Iterable[Path] = (EXEMPLARS,)) -> None:
+        self._folders = tuple(folders)
+        self._read: dict[Path, tuple[tuple[int, int], _Lines]] = {}
+
+    def all(self) -> tuple[Exemplar, ...]:
+        """Return the exemplars that are not archived, by family and id; `problems` tells what was left out."""
+        return tuple(one.exemplar for one in self.members() if not one.exemplar.archived)
+
+    def members(self) -> tuple[FileMember, ...]:
+        """Return all exemplars by family and id, archived ones included; `problems` tells what was left out."""
+        return self._looked_through()[0]
+
+    def problems(self) -> tuple[str, ...]:
+        """Return a sentence, with file and line, for each line that is left out.
+
+        That is one that is no exemplar, one whose id its folder has already,
+        and every line of a file that cannot be read.
+        """
+        return self._looked_through()[1]
+
+    def _looked_through(self) -> tuple[tuple[FileMember, ...], tuple[str, ...]]:
+        found: dict[str, FileMember] = {}
+        problems: list[str] = []
+        for folder in self._folders:
+            here: dict[str, Path] = {}
+            try:
+                paths = _files_in(folder)
+            except OSError as error:
+                problems.append(f"{folder} cannot be read ({error.strerror}); check the folder.")
+                continue
+            for path in paths:
+                lines = self._current(path)
+                problems += lines.problems
+                for exemplar in lines.exemplars:
+                    if exemplar.id in here:
+                        problems.append(
+                            f"{path}: the exemplar {exemplar.id} is also in {here[exemplar.id].name}; give one of "
+                            "them another id."
+                        )
+                        continue
+                    here[exemplar.id] = path
+                    origin: Origin = "bundled" if path.parent == EXEMPLARS else "file"
+                    found[exemplar.id] = FileMember(origin, exemplar, path)
+        members = sorted(found.values(), key=lambda member: (member.exemplar.family, member.exemplar.id))
+        return tuple(members), tuple(problems)
+
+    def _current(self, path: Path) -> "_Lines":
+        try:
+            status = path.stat()
+        except OSError as error:
+            return _Lines((), (f"{path} cannot be read ({error.strerror}); check that it is there.",))
+        stamp = (status.st_mtime_ns, status.st_size)
+        known = self._read.get(path)
+        if known is None or known[0] != stamp:
+            known = self._read[path] = (stamp, _lines_of(path))
+        return known[1]
+
+
+def _files_in(folder: Path) -> list[Path]:
+    """Return a folder's files of exemplars, or the file itself if it is one; none if there is nothing.
+
+    Raises OSError for a folder that cannot be read.
+    """
+    if folder.is_file():
+        return [folder]
+    try:
+        return sorted(path for path in folder.iterdir() if path.suffix == ".jsonl")
+    except FileNotFoundError:
+        return []
+
+
+class _Lines(NamedTuple):
+    """What the lines of a file came to."""
+
+    exemplars: tuple[Exemplar, ...]
+    problems: tuple[str, ...] = ()
+
+
+def free_id(wanted: str, is_taken: Callable[[str], bool]) -> str:
+    """Return the id that is wanted, with a number behind it where it is taken."""
+    number, id = 2, wanted
+    while is_taken(id):
+        id = f"{wanted[: LONGEST_ID - 8].rstrip('/')}-{number}"
+        number += 1
+    return id
+
+
+def read_exemplars(path: Path) -> tuple[Exemplar, ...]:
+    """Read one file; raises DataError with file, line and what is wrong for the first line that is no exemplar."""
+    lines = _lines_of(path)
+    if lines.problems:
+        raise DataError(lines.problems[0])
+    return lines.exemplars
+
+
+def _lines_of(path: Path) -> _Lines:
+    found: list[Exemplar] = []
+    problems: list[str] = []
+    try:
+        text = read_text(path, most=MOST_LINES_BYTES)
+    except DataError as error:
+        return _Lines((), (str(error),))
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            found.append(exemplar_of(line, f"{path}, line {number}"))
+        except DataError as error:
+            problems.append(str(error))
+    return _Lines(tuple(found), tuple(problems))
+
+
+def write_exemplars(path: Path, exemplars: Iterable[Exemplar]) -> None:
+    """Write a file of exemplars, whole or not at all; raises DataError."""
+    write_files({path: "".join(f"{line_of(one)}\n" for one in exemplars)})
+
+
+def write_files(files: dict[Path, str]) -> None:
+    """Write all files next to their places first, then move them there; raises DataError."""
+    parts = {path.with_name(f".{path.name}.part"): path for path in files}
+    try:
+        for part, path in parts.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            part.write_text(files[path], encoding="utf-8")
+        for part, path in parts.items():
+            os.replace(part, path)
+    except OSError as error:
+        place = error.filename or next(iter(files))
+        raise DataError(
+            f"{place} cannot be written ({error.strerror}); check the folder and the free space on the disk."
+        ) from error
+    finally:
+        for part in parts:
+            part.unlink(missing_ok=True)
+
+
+def line_of(exemplar: Exemplar) -> str:
+    """Return an exemplar as one line of JSON, without its end."""
+    values = exemplar.model_dump(exclude_defaults=True) | {"format": exemplar.format}
+    return json.dumps(values, ensure_ascii=False)
+
+
+def exemplar_of(line: str, place: str) -> Exemplar:
+    """Read one line back; raises DataError, which begins with `place`."""
+    try:
+        values = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{place}: this is not JSON ({error}); each line is one exemplar.") from error
+    if too_much := beyond_bounds(values):
+        raise DataError(f"{place}: {too_much}; remove the line.")
+    try:
+        return Exemplar.model_validate(values)
+    except ValidationError as error:
+        raise DataError(f"{place}: {problem(error, Exemplar)}") from error

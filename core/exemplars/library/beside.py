@@ -1,0 +1,58 @@
+"""The exemplars of files beside the library: by id and number, and in tables of a connection for its lists."""
+
+from collections.abc import Collection, Iterable
+
+from core.exemplars.files import FileMember
+from core.exemplars.library.records import Entry, Provenance
+from core.exemplars.library.tables import BESIDE, insert_words, tokens_of, values_of
+from core.schema.exemplar import Exemplar
+from core.storage.database import DatabaseFile
+
+
+def numbered(exemplars: Iterable[Exemplar]) -> dict[int, Exemplar]:
+    """Return exemplars that no library has with their numbers: -1, -2 and so on."""
+    return {-place: exemplar for place, exemplar in enumerate(exemplars, start=1)}
+
+
+class FilesBeside:
+    """Exemplars of files, in use or archived; one whose id the library has does not count."""
+
+    def __init__(self, members: Iterable[FileMember] = ()) -> None:
+        self.members = tuple(members)
+        self._by_id = {member.exemplar.id: member for member in self.members}
+        self._by_number = numbered(member.exemplar for member in self.members)
+
+    def entry(self, id: str) -> Entry | None:
+        """Return one as the library would have it."""
+        if (member := self._by_id.get(id)) is None:
+            return None
+        exemplar, provenance = member.exemplar, Provenance(origin=member.origin)
+        return Entry(exemplar=exemplar, provenance=provenance, tokens=tokens_of(exemplar))
+
+    def path(self, id: str) -> str:
+        """Return the file that has one; empty if none has it."""
+        return str(self._by_id[id].path) if id in self._by_id else ""
+
+    def exemplars(self, numbers: Iterable[int]) -> dict[int, Exemplar]:
+        return {number: self._by_number[number] for number in numbers if number in self._by_number}
+
+    def in_use(self, own: Collection[str]) -> dict[int, Exemplar]:
+        """Return those that are not archived by number, without those whose ids are among the library's `own`."""
+        return {
+            number: exemplar
+            for number, exemplar in self._by_number.items()
+            if not exemplar.archived and exemplar.id not in own
+        }
+
+    def fill(self, database: DatabaseFile, *, is_new: bool) -> None:
+        """Put them into the tables of this connection, which `is_new` if there are none; nothing is stored."""
+        if is_new:
+            database.execute_script(BESIDE)
+        with database.aside():
+            for table in ("beside", "beside_tags", "beside_fts"):
+                database.execute(f"DELETE FROM temp.{table}")
+            for (origin, exemplar, _), number in zip(self.members, self._by_number, strict=True):
+                values = values_of(exemplar, Provenance(origin=origin), tokens_of(exemplar))
+                values |= {"number": number, "version": 1, "made": 0.0, "changed": 0.0, "change": 0}
+                database.insert("temp.beside", values)
+                insert_words(database, number, exemplar, beside=True)

@@ -1,0 +1,241 @@
+"""The library's data about its exemplars, and the differences of two versions."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from core.schema.exemplar import Draft, Exemplar
+from core.schema.record import Record
+
+LIBRARY_NAME = "exemplars.db"
+"""The database in the data folder."""
+
+Origin = Literal[
+    "agent run",  # an agent did it by itself
+    "branch",  # a run that a person took back and corrected
+    "demonstration",  # a person did it in the page
+    "by hand",  # a person wrote it
+    "import",  # it came from another program or person
+    "recorded",  # written actions were carried out
+    "file",  # a file of exemplars in the user's folder; read only
+    "bundled",  # comes with the program; read only
+]
+READ_ONLY: tuple[Origin, ...] = ("file", "bundled")
+
+
+ProofKind = Literal["replay", "worth", "credit"]
+"""What was found out about exemplars by trying."""
+
+
+def about_family(name: str) -> str:
+    """Return what a proof about a family is kept under; no id has a space."""
+    return f"family {name}"
+
+
+class Provenance(Record):
+    """Where an exemplar came from, as far as it is known."""
+
+    origin: Origin = "by hand"
+    run: int | None = None
+    """Its run in the trace."""
+    step: int | None = None
+    """The step of the run at which it ends."""
+    llm: str = ""
+    """Who decided the actions; empty for a person."""
+    site: str = ""
+    """The host of the pages, such as ``shop.example``."""
+
+
+class Entry(Record):
+    """One exemplar of the library, whole."""
+
+    exemplar: Exemplar
+    provenance: Provenance = Provenance()
+    version: int = 1
+    """The version that is current."""
+    made: float = 0.0
+    """Seconds since the epoch."""
+    changed: float = 0.0
+    tokens: int = 0
+    """About how many its trajectory has in a prompt."""
+
+    @property
+    def read_only(self) -> bool:
+        return self.provenance.origin in READ_ONLY
+
+
+class LibraryRow(Record):
+    """One exemplar as lists show it."""
+
+    id: str
+    family: str
+    task: str
+    environment: str = ""
+    site: str = ""
+    origin: Origin = "by hand"
+    run: int | None = None
+    step: int | None = None
+    llm: str = ""
+    made: float = 0.0
+    changed: float = 0.0
+    tags: tuple[str, ...] = ()
+    note: str = ""
+    archived: bool = False
+    version: int = 1
+    steps: int = 0
+    """How many looks it has."""
+    contrasts: int = 0
+    tokens: int = 0
+    retrieved: int = 0
+    """How often a run was shown it, or might have been."""
+    used: int = 0
+    successes: int = 0
+    """Of the times that it was used, those in runs that were a success."""
+    failures: int = 0
+
+    @property
+    def read_only(self) -> bool:
+        return self.origin in READ_ONLY
+
+
+Order = Literal[
+    "changed", "made", "family", "id", "tokens", "task", "environment", "origin", "site", "llm", "steps"
+]
+"""What comes first: the latest, the largest, or the first by the alphabet. Equal ones come by id."""
+DESCENDING: tuple[Order, ...] = ("changed", "made", "tokens", "steps")
+"""Orders in which the largest comes first."""
+
+
+class Filter(Record):
+    """A filter of exemplars: all conditions must be met; an empty one is always met."""
+
+    words: str = ""
+    """Words that occur in task, family, id, tags, note, thoughts or actions; the last may be only begun."""
+    family: str = ""
+    environment: str = ""
+    site: str = ""
+    origin: Origin | Literal[""] = ""
+    tags: tuple[str, ...] = ()
+    """All of them."""
+    llm: str = ""
+    run: int | None = None
+    made_from: float | None = None
+    """Seconds since the epoch, this moment included."""
+    made_until: float | None = None
+    """The same, not included."""
+    archived: bool | None = False
+    """None for both."""
+
+
+class LibraryRows(Record):
+    """Some rows of a list."""
+
+    rows: tuple[LibraryRow, ...] = ()
+    total: int = 0
+    """How many the filter lets through in all."""
+    offset: int = 0
+
+
+class Counts(Record):
+    """How many exemplars that match a filter have each value."""
+
+    total: int = 0
+    tokens: int = 0
+    families: int = 0
+    by: dict[str, dict[str, int]] = {}
+    """By family, environment, site, origin, llm and tag, then by value, the most frequent first."""
+
+
+class Version(Record):
+    """One saved state of an exemplar."""
+
+    number: int
+    saved: float
+    why: str = ""
+    tokens: int = 0
+    current: bool = False
+
+
+class CurrentVersion(Record):
+    """Which version of an exemplar is current, and whether it is in the archive."""
+
+    id: str
+    version: int
+    archived: bool = False
+
+
+class Retrieval(Record):
+    """One time that an exemplar was looked up for a run."""
+
+    id: str
+    trace: str
+    """The database of traces that has the run."""
+    run: int
+    step: int
+    when: float = 0.0
+    distance: float = 0.0
+    voted: bool = False
+    used: bool = False
+    """Whether the LLM was shown it."""
+    outcome: str = ""
+    """How the run ended, as far as it has."""
+    success: bool | None = None
+
+
+class RetrievalRecord(Record):
+    """How the runs ended that an exemplar was looked up for."""
+
+    retrieved: int = Field(default=0, ge=0)
+    used: int = 0
+    successes: int = 0
+    """Of the runs that it was used in, those that were a success."""
+    failures: int = 0
+
+
+class VersionDifference(Record):
+    """One part that is not the same in both; a part that one of them lacks is empty there."""
+
+    part: str
+    """Such as ``family`` or ``look 2, thought``."""
+    before: str = ""
+    after: str = ""
+
+
+_ORDER = ("id", "family", "task", "environment", "metadata", "look", "abstraction", "parser", "contrast")
+"""In which order parts that differ are listed; all others come last."""
+
+
+def differences(before: Draft, after: Draft) -> tuple[VersionDifference, ...]:
+    """Return what differs, in the order of the parts; nothing for equal ones."""
+    left, right = _parts(before), _parts(after)
+
+    def rank(name: str) -> int:
+        kind = name.partition(" ")[0]
+        return _ORDER.index(kind) if kind in _ORDER else len(_ORDER)
+
+    return tuple(
+        VersionDifference(part=name, before=left.get(name, ""), after=right.get(name, ""))
+        for name in sorted({**left, **right}, key=rank)
+        if left.get(name, "") != right.get(name, "")
+    )
+
+
+def _parts(draft: Draft) -> dict[str, str]:
+    """Return all that an exemplar says, by name, such as ``look 2, thought``."""
+    parts = {
+        name: getattr(draft, name)
+        for name in ("id", "family", "task", "environment", "metadata", "source", "note")
+    }
+    parts["tags"] = ", ".join(draft.tags)
+    for number, step in enumerate(draft.steps, start=1):
+        parts[f"look {number}, observation"] = step.observation
+        parts[f"look {number}, whole page"] = step.raw
+        parts[f"look {number}, thought"] = step.thought
+        parts[f"look {number}, actions"] = "\n".join(step.actions)
+    for number, contrast in enumerate(draft.contrasts, start=1):
+        for name in ("observation", "tried", "right", "why"):
+            parts[f"contrast {number}, {name}"] = getattr(contrast, name)
+    for number, one in enumerate(draft.abstraction, start=1):
+        parts[f"abstraction {number}, state"] = one.state
+        parts[f"abstraction {number}, observation"] = one.observation
+    return {**parts, "parser": draft.parser}

@@ -217,6 +217,9 @@ def _read_clause(clause: str, verb: str, rest: str, quotes: _Quotes) -> list[Int
         return []
     spoken = re.sub(r"⟦\d+⟧", " ", rest)
     quoted = quotes.within(rest)
+    if quoted and quoted[0] in ROLE_WORDS:
+        # A quoted kind, as in: a "checkbox" widget.
+        return [Intent(kind=kind, text=text, roles=roles_in(quoted[0]), place=place_in(spoken))]
     names = quoted or (_listed(rest) if kind == "select" else _plain_names(verb, rest))
     roles = roles_in(spoken)
     return [

@@ -17,8 +17,6 @@ _TELLS = frozenset(("heading", "alert", "status", "dialog", "alertdialog"))
 _USED = frozenset(
     "button textbox searchbox combobox checkbox radio option tab menuitem spinbutton slider listbox switch".split()
 )
-_NEAR = 0.4
-"""What a line is worth for being next to one with words of the task."""
 
 
 def shortened(view: PromptView, *, refs: bool) -> str:
@@ -32,23 +30,15 @@ def shortened(view: PromptView, *, refs: bool) -> str:
     if len(lines) <= KEPT // 4:
         return "\n".join(lines)
     asked = stems(f"{view.objective} {view.subtask}")
-    own = [_worth(line, asked) for line in lines]
-    rated = [
-        worth + _NEAR * max(own[max(place - 2, 0) : place + 3], default=0.0)
-        for place, worth in enumerate(own)
-    ]
-    order = sorted(range(len(lines)), key=lambda place: -rated[place])
-    kept = sorted(place for place in order[:KEPT] if rated[place] > 0)
-    return "\n".join(lines[place] for place in kept) or "\n".join(lines[:KEPT])
+    rated = {place: _worth(line, asked) for place, line in enumerate(lines)}
+    best = sorted(rated, key=lambda place: -rated[place])[:KEPT]
+    return "\n".join(lines[place] for place in sorted(best))
 
 
 def _worth(line: str, asked: set[str]) -> float:
-    worth = 2.0 * min(len(stems(line) & asked), 4)
     match = _LINE.match(line)
     role = match[2] if match else ""
-    if role in _TELLS:
-        return worth + 1.0
-    return worth + (0.8 if role in _USED else 0.2 if role == "link" else 0.0)
+    return 2.0 * len(stems(line) & asked) + (role in _TELLS) + 0.8 * (role in _USED)
 
 
 def parser_program(view: PromptView) -> str:

@@ -25,11 +25,11 @@ from core.schema.observation import CleanObservation, Element
 Schema = Mapping[str, Any]
 
 _NAMES = {
-    "click": "click tap",
+    "click": "click tap act",
     "double_click": "dblclick double_click double",
     "hover": "hover",
-    "type": "fill type input enter_text set_value",
-    "select": "select choose",
+    "type": "fill type input enter_text set_value act",
+    "select": "select choose act",
     "check": "check click",
     "press": "press send_keys key",
     "goto": "goto navigate go_to open visit",
@@ -39,9 +39,7 @@ _NAMES = {
     "stop": "done finish stop answer send_msg",
 }
 """Words in the names of agents' actions, the likeliest first, by the kind of our action."""
-_UNLIKE = (
-    "tab file drag fill_form fillform mouse_click_xy by_coordinates option_list get_ read_ find_".split()
-)
+_UNLIKE = "tab file drag extract action fill_form fillform mouse_click_xy by_coordinates option_list get_ read_ find_".split()
 """Words in the names of actions that do something else."""
 _LOOKS = "snapshot observe look page_state".split()
 """Words in the names of tools that tell what is in the page."""
@@ -147,14 +145,6 @@ def _formats(request: LLMRequest, answer: _Answer) -> Iterator[list[_Way]]:
         else _Way(tool.name, tool.parameters, partial(_called, tool.name, answer.why))
         for tool in request.tools
     ]
-    if answer.element is not None:
-        # Stagehand's tool is told in words what to do.
-        kind = _NAMES.get(answer.action.kind, "").partition(" ")[0]
-        yield [
-            _Way(kind, {}, lambda _: _called("act", answer.why, {"action": answer.in_words()}))
-            for tool in request.tools
-            if tool.name == "act"
-        ]
     schema = request.reply_schema or {}
     yield _in_list(schema, answer, _as_json)
     yield _by_method(schema)
@@ -298,6 +288,7 @@ _Values = dict[str, Callable[[Any], Any]]
 _OF_ELEMENT: _Values = {
     "ref target index bid uid id element_id elementid element_index": _Answer.named,
     "element description": lambda answer: f'{answer.element.role} "{answer.element.name}"',
+    "action instruction": _Answer.in_words,
     "role": lambda answer: answer.element.role,
     "name element_name": lambda answer: answer.element.name,
     "selector css xpath": lambda answer: (

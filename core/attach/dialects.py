@@ -25,11 +25,11 @@ from core.schema.observation import CleanObservation, Element
 Schema = Mapping[str, Any]
 
 _NAMES = {
-    "click": "click tap act",
+    "click": "click tap",
     "double_click": "dblclick double_click double",
     "hover": "hover",
-    "type": "fill type input enter_text set_value act",
-    "select": "select choose act",
+    "type": "fill type input enter_text set_value",
+    "select": "select choose",
     "check": "check click",
     "press": "press send_keys key",
     "goto": "goto navigate go_to open visit",
@@ -39,7 +39,9 @@ _NAMES = {
     "stop": "done finish stop answer send_msg",
 }
 """Words in the names of agents' actions, the likeliest first, by the kind of our action."""
-_UNLIKE = "tab file drag extract action fill_form fillform mouse_click_xy by_coordinates option_list get_ read_ find_".split()
+_UNLIKE = (
+    "tab file drag fill_form fillform mouse_click_xy by_coordinates option_list get_ read_ find_".split()
+)
 """Words in the names of actions that do something else."""
 _LOOKS = "snapshot observe look page_state".split()
 """Words in the names of tools that tell what is in the page."""
@@ -119,7 +121,7 @@ def answered(request: LLMRequest) -> LLMReply:
     handle = _handle(element, page, texts) if element is not None else ""
     answer = _Answer(move.action, move.why, element, handle)
     for ways in _formats(request, answer):
-        if (way := _fitting(ways, move.action.kind)) is not None:
+        if (way := _fitting(ways, answer)) is not None:
             return way.write(_filled(way.parameters, answer))
     if isinstance(move.action, Stop):
         return LLMReply(text=move.action.answer or move.why, finish_reason="stop")
@@ -246,13 +248,16 @@ def _plain(schema: Schema, defined: Mapping[str, Any]) -> Schema:
 # Which action of the agent's, and what it is given
 
 
-def _fitting(ways: list[_Way], kind: str) -> _Way | None:
-    """Return the action of the agent's that does what ours does, by the words of its name."""
+def _fitting(ways: list[_Way], answer: _Answer) -> _Way | None:
+    """Return the action of the agent's that does what ours does, by the words of its name.
+
+    That is also one which is told in words what to do to an element, as Stagehand's.
+    """
     able = [way for way in ways if not any(word in way.name.lower() for word in _UNLIKE)]
-    for word in _NAMES.get(kind, "").split():
+    for word in _NAMES.get(answer.action.kind, "").split():
         if fitting := [way for way in able if word in way.name.lower()]:
             return min(fitting, key=lambda way: len(way.name))
-    return None
+    return next((way for way in ways if way.name == "act" and answer.element is not None), None)
 
 
 def _filled(schema: Schema, answer: _Answer) -> dict[str, Any]:

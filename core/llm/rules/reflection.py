@@ -16,7 +16,7 @@ from core.llm.rules.page import ALERT_ROLES, FIELD_ROLES, offered_by
 from core.llm.rules.policies import Role
 from core.llm.rules.purchases import FILLER
 from core.llm.rules.words import content_words, said_done, short, stems, verbs_in
-from core.schema.action import Action, Click, DoubleClick, Press, Stop, Type
+from core.schema.action import Action, Click, DoubleClick, Named, Press, Stop, Type
 from core.schema.action_space import Permissible
 from core.schema.messages import PromptView, Turn
 from core.schema.observation import CleanObservation, Element
@@ -117,7 +117,8 @@ def effect_of(view: PromptView) -> Effect:
     """Return the effect of the view's action; one that failed has changed nothing, whatever the page."""
     before = view.before or CleanObservation(url=view.observation.url)
     after = view.observation
-    did = f"The action {view.action}" + (f" on {view.target}" if view.target else "")
+    is_named = isinstance(action_of(view.action), Named)
+    did = f"The action {view.action}" + (f" on {view.target}" if view.target and not is_named else "")
     if view.result and not view.result.casefold().startswith(("done", "ok")):
         return Effect(f"{did} did not work: {short(view.result, _LONG)}")
     appeared, gone = _new(before.elements, after.elements), _new(after.elements, before.elements)

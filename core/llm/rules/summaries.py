@@ -2,7 +2,6 @@
 
 import json
 import re
-from difflib import SequenceMatcher
 
 from core.llm.rules.fields import looked_up
 from core.llm.rules.moves import Scene
@@ -78,7 +77,7 @@ def parse(html):
 
 # Answers and choices
 
-_ELEMENT = re.compile(r'^\s*(?:\[\d+\]\s+)?([\w-]+)(?:\s+"(.*?)"(?=\s|$))?(.*)$', re.DOTALL)
+_NUMBER = re.compile(r"^\s*\[\d+\]\s*")
 _LABEL = re.compile(
     r"\b(?:what|which|who|when|where)\s+(?:is|was|are|were)\s+(?:the\s+)?(.+?)(?:\s+(?:of|on|in|for|by)\s+.+)?\s*\?*$",
     re.IGNORECASE,
@@ -100,19 +99,10 @@ def answer(view: PromptView) -> str:
 
 def chosen(view: PromptView) -> tuple[int, str]:
     """Return the number of the candidate that is the wanted element, from 1, or 0, and the sentence why."""
-    scores = [_likeness(view.wanted, line) for line in view.candidates]
+    wanted = _NUMBER.sub("", view.wanted)
+    scores = [alike(wanted, _NUMBER.sub("", line)) for line in view.candidates]
     best = max(scores, default=0.0)
     if best < _LEAST:
         return 0, "None of them has its role and words."
     place = scores.index(best)
     return place + 1, f"{view.candidates[place].strip()} is most like it."
-
-
-def _likeness(wanted: str, line: str) -> float:
-    first, second = _ELEMENT.match(wanted), _ELEMENT.match(line)
-    if first is None or second is None:
-        return 0.0
-    name = alike(first[2] or "", second[2] or "") if first[2] or second[2] else 0.6
-    role = 0.2 if first[1] == second[1] else -0.2
-    rest = 0.1 * SequenceMatcher(None, first[3], second[3]).ratio()
-    return name + role + rest if name > 0 else 0.0

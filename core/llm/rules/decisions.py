@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from typing import Any
 
-from core.llm.rules.clicks import by_extreme, click, closed, expand, next_page
+from core.llm.rules.clicks import click, closed, expand, next_page
 from core.llm.rules.command_line import at_command_line, is_for_command_line
 from core.llm.rules.corrections import corrected, in_lesson, ruled_out
 from core.llm.rules.fields import fill, select
@@ -205,9 +205,6 @@ def _after_all(scene: Scene, *, is_stuck: bool) -> Move:
     waiting = [one for one in clickable if is_submit(one) and not is_stuck and not _is_submitted(scene, one)]
     if ending := scene.click(waiting, "{} ends it."):
         return ending
-    extreme = by_extreme(scene.page, objective.text, clickable)
-    if extreme is not None and not history.touched(extreme.ref):
-        return Move(act("click", extreme), "It fits the objective's superlative.")
     if not objective.intents and not objective.is_question and len(history.actions) < _LOOK_AROUND:
         tried = {target_of(one.action) for one in history.actions}
         untried = [one for one in clickable if one.ref not in tried and not is_irreversible(one)]

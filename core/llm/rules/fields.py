@@ -144,8 +144,6 @@ def _set_spinner(scene: Scene, intent: Intent) -> Answer:
         return "done"
     if not scene.history.touched(spinner.ref, "type"):
         return scene.move("type", spinner, f"{text} goes into {described(spinner)}.", text=text)
-    if "focused" not in spinner.states:
-        return scene.move("click", spinner, f"{described(spinner, first=True)} accepts keys after a click.")
     keys = "ArrowUp" if shown and wanted[0] > shown[0] else "ArrowDown"
     return scene.move("press", None, f"{spinner.value or 0} is shown and {text} wanted.", keys=keys)
 

@@ -258,8 +258,6 @@ def _plain_names(verb: str, rest: str) -> tuple[str, ...]:
     rest = _LEAD.sub("", _PURPOSE.sub("", rest)).strip(" .")
     kept = [word for word in rest.split() if singular(word.casefold().strip(",.")) not in ROLE_WORDS]
     name = " ".join(word for word in kept if ordinal(word) is None)
-    if rest.casefold().startswith("tab ") and any(char.isdigit() for char in rest):
-        name = rest
     name = name or (verb if verb in _NAMED_BY_VERB else "")
     return (name,) if name else ()
 

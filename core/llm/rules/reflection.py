@@ -212,8 +212,6 @@ def subtask_over(view: PromptView) -> tuple[Over, str]:
     earlier = tuple(turn.replace(thought=PART.sub("", turn.thought)) for turn in view.history)
     this = Turn(number=len(earlier) + 1, action=view.action, target=view.target, result="done")
     first = _next(view, text, view.before, earlier) if view.before is not None else None
-    if first is not None and first.finishes and str(first.action) == view.action:
-        return "done", f"The action is what it asks for: {view.action}."
     if _is_end(_next(view, text, view.observation, (*earlier, this))):
         if _is_end(first):
             return "needless", "Nothing was left to do before this action."

@@ -13,6 +13,8 @@ KEPT = 40
 """Lines kept at most."""
 _LINE = re.compile(r"^\s*\[(\d+)\]\s+([a-z]+)")
 _TELLS = frozenset(("heading", "alert", "status", "dialog", "alertdialog"))
+_NEAR = 0.4
+"""What a line is worth for being next to one with words of the task."""
 _USED = frozenset(
     "button textbox searchbox combobox checkbox radio option tab menuitem spinbutton slider listbox switch".split()
 )
@@ -29,15 +31,17 @@ def shortened(view: PromptView, *, refs: bool) -> str:
     if len(lines) <= KEPT // 4:
         return "\n".join(lines)
     asked = stems(f"{view.objective} {view.subtask}")
-    rated = {place: _worth(line, asked) for place, line in enumerate(lines)}
-    best = sorted(rated, key=lambda place: -rated[place])[:KEPT]
+    own = [_worth(line, asked) for line in lines]
+    rated = [worth + _NEAR * max(own[max(place - 2, 0) : place + 3]) for place, worth in enumerate(own)]
+    best = sorted(range(len(lines)), key=lambda place: -rated[place])[:KEPT]
     return "\n".join(lines[place] for place in sorted(best))
 
 
 def _worth(line: str, asked: set[str]) -> float:
     match = _LINE.match(line)
     role = match[2] if match else ""
-    return 2.0 * len(stems(line) & asked) + (role in _TELLS) + 0.8 * (role in _USED)
+    worth = 2.0 * min(len(stems(line) & asked), 4) + (role in _TELLS) + 0.8 * (role in _USED)
+    return worth + 0.2 * (role == "link")
 
 
 def parser_program(view: PromptView) -> str:

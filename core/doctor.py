@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -25,7 +25,7 @@ from core.schema.errors import BackstepError, BrowserError, LLMError
 from core.schema.record import Record
 from core.setup import display_problem
 from core.setup.libraries import missing_libraries
-from core.setup.project import find_distribution, install_command, load_project, unmet
+from core.setup.project import install_command, load_project
 from core.system.patience import Limit
 from core.system.program import program_version
 
@@ -41,12 +41,6 @@ class CheckNote(Record):
     level: Level
     text: str
     """One sentence; unless all is well, with what to do."""
-
-
-class Finding(CheckNote):
-    """A note under the name of its check."""
-
-    name: str
 
 
 Check = Callable[[], CheckNote]
@@ -65,20 +59,14 @@ def fail(text: str) -> CheckNote:
     return CheckNote(level="fail", text=text)
 
 
-def examine(checks: Mapping[str, Check], *, seconds: float = 30.0) -> Iterator[Finding]:
-    """Make the checks one after the other, each for at most `seconds`, and yield each finding at once.
+def examine(checks: Mapping[str, Check], *, seconds: float = 30.0) -> Iterator[tuple[str, CheckNote]]:
+    """Make the checks one after the other, each for at most `seconds`, and yield each name and note at once.
 
-    An error that a check raises is its finding. A check that hangs is left
+    An error that a check raises is its note. A check that hangs is left
     behind in its thread, which does not keep the program from ending.
     """
     for name, check in checks.items():
-        note = _made(name, check, seconds)
-        yield Finding(name=name, level=note.level, text=note.text)
-
-
-def exit_code(findings: Iterable[Finding]) -> int:
-    """Return 0 if nothing failed, else 3."""
-    return 3 if any(finding.level == "fail" for finding in findings) else 0
+        yield name, _made(name, check, seconds)
 
 
 def _made(name: str, check: Check, seconds: float) -> CheckNote:
@@ -121,7 +109,6 @@ def standard_checks(root: Path, load: Load) -> dict[str, Check]:
     return {
         "Backstep": lambda: ok(f"{program_version()} in {root}."),
         "Python": lambda: check_python(root),
-        "PySide6": lambda: check_pyside(root),
         "shared libraries": check_libraries,
         "display": check_display,
         "sandbox": check_sandbox,
@@ -139,36 +126,29 @@ def standard_checks(root: Path, load: Load) -> dict[str, Check]:
 
 def check_python(root: Path) -> CheckNote:
     """Look at the interpreter and at the packages pyproject.toml asks for."""
-    project = load_project(root)
+    requirements = load_project(root).requirements
     version = ".".join(map(str, sys.version_info[:3]))
-    missing = unmet(project.requirements, sys.path)
-    if missing:
+    versions = {line: _version_for(line) for line in requirements}
+    if missing := [line for line, installed in versions.items() if installed is None]:
         return fail(
             f"{version}, but these packages are missing or have a wrong version: {', '.join(missing)}; "
             f"run: {install_command(missing)}"
         )
-    names = [line.partition(">")[0].partition("<")[0].strip() for line in project.requirements]
-    found = ((name, find_distribution(name, sys.path)) for name in names)
-    versions = ", ".join(f"{name} {package.version}" for name, package in found if package is not None)
-    return ok(f"{version} at {sys.executable}, with {versions}.")
+    return ok(f"{version} at {sys.executable}, with {', '.join(filter(None, versions.values()))}.")
 
 
-def check_pyside(root: Path) -> CheckNote:
-    """Look whether PySide6 and its parts are there, in the range that works, and of one version."""
-    wanted = next(line for line in load_project(root).requirements if line.lower().startswith("pyside6"))
-    parts = ("PySide6", "PySide6_Essentials", "PySide6_Addons", "shiboken6")
-    packages = {name: find_distribution(name, sys.path) for name in parts}
-    absent = [name for name, package in packages.items() if package is None]
-    if absent:
-        return fail(f"{', '.join(absent)} missing; run: {install_command([wanted])}")
-    versions = {name: package.version for name, package in packages.items() if package is not None}
-    if unmet([wanted], sys.path) or len(set(versions.values())) > 1:
-        have = ", ".join(f"{name} {version}" for name, version in versions.items())
-        return fail(
-            f"{have} do not match {wanted} (newer ones crash after some seconds of painting on Python 3.11); "
-            f"run: {install_command(['--force-reinstall', wanted])}"
-        )
-    return ok(f"{versions['PySide6']}, as required ({wanted}).")
+def _version_for(line: str) -> str | None:
+    """Return name and version of the installed package that meets a requirement, or None if none does."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    from packaging.requirements import Requirement
+
+    requirement = Requirement(line)
+    try:
+        installed = version(requirement.name)
+    except PackageNotFoundError:
+        return None
+    return f"{requirement.name} {installed}" if requirement.specifier.contains(installed) else None
 
 
 def check_libraries() -> CheckNote:
@@ -179,12 +159,10 @@ def check_libraries() -> CheckNote:
     missing = missing_libraries(Path(spec.origin).parents[1])
     if not missing:
         return ok("All libraries of QtWebEngine and Playwright are there, and a font.")
-    from core.setup.apt import Apt
-    from core.setup.console import Console
+    from core.setup.apt import apt_command, has_apt, lacking_packages
 
-    apt = Apt(Console(Path(os.devnull)))
-    packages = apt.lacking() if apt.is_there else ()
-    advice = f"run: {apt.command(packages)}" if packages else "install them with its package manager."
+    packages = lacking_packages() if has_apt() else ()
+    advice = f"run: {apt_command(packages)}" if packages else "install them with its package manager."
     return fail(f"The system lacks {', '.join(missing)}; {advice}")
 
 

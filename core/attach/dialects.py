@@ -121,7 +121,7 @@ def answered(request: LLMRequest) -> LLMReply:
     handle = _handle(element, page, texts) if element is not None else ""
     answer = _Answer(move.action, move.why, element, handle)
     for ways in _formats(request, answer):
-        if (way := _fitting(ways, move.action.kind)) is not None:
+        if (way := _fitting(ways, answer)) is not None:
             return way.write(_filled(way.parameters, answer))
     if isinstance(move.action, Stop):
         return LLMReply(text=move.action.answer or move.why, finish_reason="stop")
@@ -147,14 +147,6 @@ def _formats(request: LLMRequest, answer: _Answer) -> Iterator[list[_Way]]:
         else _Way(tool.name, tool.parameters, partial(_called, tool.name, answer.why))
         for tool in request.tools
     ]
-    if answer.element is not None:
-        # Stagehand's tool is told in words what to do.
-        kind = _NAMES.get(answer.action.kind, "").partition(" ")[0]
-        yield [
-            _Way(kind, {}, lambda _: _called("act", answer.why, {"action": answer.in_words()}))
-            for tool in request.tools
-            if tool.name == "act"
-        ]
     schema = request.reply_schema or {}
     yield _in_list(schema, answer, _as_json)
     yield _by_method(schema)
@@ -256,13 +248,16 @@ def _plain(schema: Schema, defined: Mapping[str, Any]) -> Schema:
 # Which action of the agent's, and what it is given
 
 
-def _fitting(ways: list[_Way], kind: str) -> _Way | None:
-    """Return the action of the agent's that does what ours does, by the words of its name."""
+def _fitting(ways: list[_Way], answer: _Answer) -> _Way | None:
+    """Return the action of the agent's that does what ours does, by the words of its name.
+
+    That is also one which is told in words what to do to an element, as Stagehand's.
+    """
     able = [way for way in ways if not any(word in way.name.lower() for word in _UNLIKE)]
-    for word in _NAMES.get(kind, "").split():
+    for word in _NAMES.get(answer.action.kind, "").split():
         if fitting := [way for way in able if word in way.name.lower()]:
             return min(fitting, key=lambda way: len(way.name))
-    return None
+    return next((way for way in ways if way.name == "act" and answer.element is not None), None)
 
 
 def _filled(schema: Schema, answer: _Answer) -> dict[str, Any]:
@@ -298,6 +293,7 @@ _Values = dict[str, Callable[[Any], Any]]
 _OF_ELEMENT: _Values = {
     "ref target index bid uid id element_id elementid element_index": _Answer.named,
     "element description": lambda answer: f'{answer.element.role} "{answer.element.name}"',
+    "action instruction": _Answer.in_words,
     "role": lambda answer: answer.element.role,
     "name element_name": lambda answer: answer.element.name,
     "selector css xpath": lambda answer: (

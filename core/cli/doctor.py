@@ -6,7 +6,7 @@ from typing import Any
 from core.browser.host import BrowserHost
 from core.browser.tabs import Tabs
 from core.cli.output import put
-from core.doctor import CheckNote, Finding, examine, exit_code, fail, ok, standard_checks
+from core.doctor import CheckNote, examine, fail, ok, standard_checks
 from core.settings.settings import Settings
 from core.system.program import ROOT
 
@@ -15,19 +15,21 @@ _MARKS = {"ok": "ok  ", "warn": "note", "fail": "FAIL"}
 
 def check_all(load: Callable[[], Settings], with_embedded: Callable[..., Any]) -> int:
     """Make all checks, print each as it is made, and return 0, or 3 when one has failed."""
-    found = []
-    for finding in _findings(load, with_embedded):
-        put(f"{_MARKS[finding.level]} {finding.name}: {finding.text}")
-        found.append(finding)
-    return exit_code(found)
+    levels = []
+    for name, note in _notes(load, with_embedded):
+        put(f"{_MARKS[note.level]} {name}: {note.text}")
+        levels.append(note.level)
+    return 3 if "fail" in levels else 0
 
 
-def _findings(load: Callable[[], Settings], with_embedded: Callable[..., Any]) -> Iterator[Finding]:
+def _notes(
+    load: Callable[[], Settings], with_embedded: Callable[..., Any]
+) -> Iterator[tuple[str, CheckNote]]:
     yield from examine(standard_checks(ROOT, load))
-    yield _embedded_browser(load, with_embedded)
+    yield "embedded browser", _embedded_browser(load, with_embedded)
 
 
-def _embedded_browser(load: Callable[[], Settings], with_embedded: Callable[..., Any]) -> Finding:
+def _embedded_browser(load: Callable[[], Settings], with_embedded: Callable[..., Any]) -> CheckNote:
     """Start the embedded browser for real and load a page in it; Qt wants this thread for itself."""
 
     async def work(host: BrowserHost) -> CheckNote:
@@ -44,7 +46,7 @@ def _embedded_browser(load: Callable[[], Settings], with_embedded: Callable[...,
         )
 
     try:
-        note = with_embedded(work, load())
+        note: CheckNote = with_embedded(work, load())
     except Exception as error:
-        note = fail(f"does not start: {error}")
-    return Finding(name="embedded browser", level=note.level, text=note.text)
+        return fail(f"does not start: {error}")
+    return note

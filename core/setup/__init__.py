@@ -46,24 +46,25 @@ def ensure(argv: Sequence[str]) -> None:
     from importlib.util import find_spec
 
     from core.setup.environment import VirtualEnvironment
-    from core.setup.project import load_project, unmet
+    from core.setup.project import absent, load_project
 
     try:
         project = load_project(ROOT)
         environment = VirtualEnvironment(ROOT / ".venv")
         extras, libraries = needs(argv)
+        stamp = environment.stamp()
         # The first question answers for a bare Python at once.
-        is_own = find_spec("PySide6") is not None and not environment.is_running
-        if is_own and not unmet(project.wanted(extras), sys.path):
+        is_own = find_spec("PySide6") is not None and (stamp is None or not environment.is_running)
+        if is_own and not absent(project.wanted(extras)):
             return
-        stamp = environment.fitting_stamp(project, extras)
-        if stamp is None and "--help" in _own_words(argv):
+        fits = stamp is not None and stamp.covers(project, extras)
+        if not fits and "--help" in _own_words(argv):
             print(f"{_UNINSTALLED}{ROOT / 'resources' / 'docs' / 'command-line.md'}")
             sys.exit(0)
-        if stamp is None or (libraries != "ignore" and not stamp.libraries):
-            from core.setup.installer import Installer
+        if not fits or (libraries != "ignore" and stamp is not None and not stamp.libraries):
+            from core.setup.installer import install
 
-            Installer(project, environment).install(extras, libraries=libraries)
+            install(project, environment, extras, libraries)
         elif environment.is_running:
             return
         if restarted == _IN_ENVIRONMENT:
@@ -82,10 +83,9 @@ def ensure(argv: Sequence[str]) -> None:
 
 
 def import_failed(error: ImportError, argv: Sequence[str]) -> NoReturn:
-    """Start ``main.py`` again without the stamp, because an import failed after `ensure` had returned.
+    """Start ``main.py`` again to look at the shared libraries, because an import failed after `ensure` had returned.
 
-    For shared libraries that were removed, or packages damaged, since the
-    last look: `ensure` then looks at everything. Exits with 3 if that does
+    They may have been removed since the last look. Exits with 3 if that does
     not help.
     """
     from core.setup.environment import VirtualEnvironment
@@ -98,7 +98,7 @@ def import_failed(error: ImportError, argv: Sequence[str]) -> NoReturn:
     if os.environ.get("BACKSTEP_REPAIRED") == "1":
         _fail(f"{error}; install it, or delete {environment.folder} and start again.")
     print(f"Backstep cannot start ({error}). Checking what is missing.", file=sys.stderr)
-    environment.forget_stamp()
+    environment.note_libraries(False)
     os.environ["BACKSTEP_REPAIRED"] = "1"
     _restart(str(environment.python), argv, _IN_ENVIRONMENT)
 
@@ -186,14 +186,11 @@ def _restart(interpreter: str, argv: Sequence[str], why: str) -> NoReturn:
 
 def _report(error: Exception) -> NoReturn:
     from core.schema.errors import BackstepError
-    from core.setup.console import CommandError, last_lines
 
+    if isinstance(error, OSError):
+        _fail(f"Installation failed: {error}. Fix this and start again.")
     if not isinstance(error, BackstepError):
-        if isinstance(error, OSError):
-            _fail(f"Installation failed: {error}. Fix this and start again.")
         raise error
-    if isinstance(error, CommandError) and error.tail:
-        print(last_lines(error.tail), file=sys.stderr)
     _fail(str(error))
 
 

@@ -6,13 +6,12 @@ The wheels contain Qt itself; other linked libraries must be on the system.
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 
 from core.schema.errors import WorldError
+from core.setup.commands import answer_of
 
 FONT = "a font"
 """The name of a missing font; all other names are those of shared libraries."""
@@ -72,20 +71,9 @@ def missing_libraries(site_packages: Path) -> tuple[str, ...]:
     probes = [str(site_packages / probe) for probe in _PROBES if (site_packages / probe).exists()]
     if not probes:
         raise WorldError(f"PySide6 is not in {site_packages}; delete .venv and start again.")
-    ldd = shutil.which("ldd")
-    if ldd is None:
-        raise WorldError("The command ldd is missing; install it (package libc-bin) and start again.")
-    try:
-        answer = subprocess.run(
-            [ldd, *probes],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            env={**os.environ, "LC_ALL": "C"},
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise WorldError(f"{ldd} did not answer ({error}); start again.") from error
+    answer = answer_of(["ldd", *probes])
+    if answer is None:
+        raise WorldError("The command ldd does not run; install it (package libc-bin) and start again.")
     lines = answer.stdout.splitlines()
     names = {line.split()[0] for line in lines if line.rstrip().endswith("=> not found")}
     return (*sorted(names), *(() if has_fonts() else (FONT,)))

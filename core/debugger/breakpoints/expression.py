@@ -1,35 +1,30 @@
 """The language of conditions and watches: a safe and bounded Python-like expression over the subject.
 
 Only names of the subject, their parts, a few functions, comparisons, ``and``, ``or``, ``not``,
-``if``/``else``, arithmetic and ``for`` inside of a function are supported. Each is compiled to a closure, so
-an expression cannot reach Python itself. Why not simpleeval: here names are checked while typing, errors give
-their position, None has every part and compares as false, the work of an evaluation is bounded, and ``any``
-ends at the first true element. simpleeval would need all of this in addition, and is several times slower on
-a large page.
+``if``/``else``, arithmetic and ``for`` inside of a function are supported. The rest is refused while it is
+typed, with its place. What is left is compiled by Python with each name, part, comparison, calculation, list
+and call as a method of `Operations`, and evaluated without built-in functions: an expression reaches nothing
+else, and its work is bounded.
 """
 
 import ast
+import inspect
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Protocol, TypeAlias
+from types import CodeType
+from typing import Any, Protocol
 
 from core.debugger.breakpoints.names import PLAIN, SUBJECT, Shape, nearest
 from core.debugger.breakpoints.operations import (
     CALCULATIONS,
-    COMPARISONS,
     FUNCTIONS,
     LARGEST,
-    Function,
+    Operations,
     Stuck,
-    Work,
-    calculated,
     compiled_pattern,
-    items_of,
-    list_of,
-    word_for,
 )
 from core.schema.errors import UsageError
 
@@ -37,26 +32,19 @@ LONGEST = 1000
 """Characters of an expression."""
 MOST_NODES = 200
 """Names, values, operators and calls of an expression, brackets left out."""
+SHOWN = 60
+"""Characters of a refused part that its message shows."""
+_SUBJECT, _OPERATIONS = "<subject>", "<operations>"
+"""Names of compiled code that no expression can write."""
 _PARSING = threading.Lock()
 """Held while warnings are off, which they are for all threads."""
+_NO_ARGUMENTS = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
 
 
 class Names(Protocol):
     """Where the parts of the subject come from."""
 
     def __getitem__(self, name: str, /) -> Any: ...
-
-
-@dataclass
-class Scope:
-    """One evaluation."""
-
-    names: Names
-    work: Work = field(default_factory=Work)
-    variables: dict[str, Any] = field(default_factory=dict)
-
-
-Evaluate: TypeAlias = Callable[[Scope], Any]
 
 
 @dataclass(frozen=True)
@@ -66,7 +54,7 @@ class Compiled:
     text: str
     names: frozenset[str]
     """The parts of the subject that it reads."""
-    evaluate: Evaluate = field(compare=False, repr=False)
+    code: CodeType = field(compare=False, repr=False)
 
 
 @lru_cache(maxsize=512)
@@ -79,22 +67,44 @@ def compile_expression(text: str) -> Compiled:
         raise UsageError(f"The expression is longer than {LONGEST} characters. Shorten it.")
     if len(stripped.splitlines()) > 1:
         raise UsageError("The expression has several lines. Write it in one line.")
-    compiler = _Compiler(stripped, offset=text.index(stripped[0]))
-    closure, _ = compiler.compile()
-    return Compiled(text=stripped, names=frozenset(compiler.names), evaluate=closure)
+    offset = text.index(stripped[0])
+    tree = _parsed(stripped, offset)
+    if _size(tree) > MOST_NODES:
+        raise UsageError(f"The expression has more than {MOST_NODES} parts. Shorten it.")
+    reader = _Reader(stripped, offset)
+    try:
+        whole = ast.fix_missing_locations(ast.Expression(reader.visit(tree)))
+        code = compile(whole, "<expression>", "eval")
+    except (SyntaxError, RecursionError, MemoryError) as error:
+        raise UsageError("The expression is nested too deeply. Shorten it.") from error
+    return Compiled(text=stripped, names=frozenset(reader.names), code=code)
+
+
+def _parsed(text: str, offset: int) -> ast.expr:
+    try:
+        # An escape that Python doubts, as in "\d", is right in a regular expression.
+        with _PARSING, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text, mode="eval").body
+    except SyntaxError as error:
+        # At the end of the text Python tells no place.
+        at = min(error.offset or len(text) + 1, len(text) + 1)
+        meant = "write == to compare" if text[at - 1 : at] == "=" else "this is not an expression"
+        raise UsageError(f"At character {at + offset}: {error.msg.rstrip('.?')}; {meant}.") from error
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise UsageError(
+            "The expression cannot be read: it contains invalid characters or is nested too deeply."
+        ) from error
 
 
 def evaluate(compiled: Compiled, subject: Names) -> Any:
     """Return the value; raises UsageError that says why there is none."""
+    scope = {"__builtins__": {}, _SUBJECT: subject, _OPERATIONS: Operations()}
     try:
-        value = compiled.evaluate(Scope(subject))
-    except Stuck as error:
-        raise UsageError(f"“{compiled.text}” cannot be evaluated: {error}.") from error
-    except ArithmeticError as error:
-        raise UsageError(
-            f"“{compiled.text}” cannot be evaluated: {str(error) or 'the result is not a number'}."
-        ) from error
-    return value
+        return eval(compiled.code, scope)
+    except (Stuck, ArithmeticError) as error:
+        why = str(error) or "the result is not a number"
+        raise UsageError(f"“{compiled.text}” cannot be evaluated: {why}.") from error
 
 
 def is_true(compiled: Compiled, subject: Names) -> bool:
@@ -102,101 +112,73 @@ def is_true(compiled: Compiled, subject: Names) -> bool:
     return bool(evaluate(compiled, subject))
 
 
-class _Compiler:
-    """Compiles the tree of one expression to closures, each with the shape of its value."""
+class _Reader(ast.NodeVisitor):
+    """Returns an expression made of operations for each node, or refuses it."""
 
-    def __init__(self, text: str, *, offset: int) -> None:
+    def __init__(self, text: str, offset: int) -> None:
         self.names: set[str] = set()
         self._text = text
         self._offset = offset
         self._variables: dict[str, Shape] = {}
-
-    def compile(self) -> tuple[Evaluate, Shape]:
-        try:
-            # An escape that Python doubts, as in "\d", is right in a regular expression.
-            with _PARSING, warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                tree = ast.parse(self._text, mode="eval")
-        except SyntaxError as error:
-            # At the end of the text Python tells no place.
-            at = min(error.offset or len(self._text) + 1, len(self._text) + 1)
-            meant = "write == to compare" if self._text[at - 1 : at] == "=" else "this is not an expression"
-            raise UsageError(
-                f"At character {at + self._offset}: {error.msg.rstrip('.?')}; {meant}."
-            ) from error
-        except (ValueError, RecursionError, MemoryError) as error:
-            raise UsageError(
-                "The expression cannot be read: it contains invalid characters or is nested too deeply."
-            ) from error
-        if _size(tree) > MOST_NODES:
-            raise UsageError(f"The expression has more than {MOST_NODES} parts. Shorten it.")
-        return self._node(tree.body)
 
     def _refusal(self, node: ast.expr, sentence: str, *, column: int | None = None) -> UsageError:
         """Return the error for a node; `column` is counted in bytes, as the tree has it."""
         before = self._text.encode()[: node.col_offset if column is None else column].decode(errors="ignore")
         return UsageError(f"At character {len(before) + self._offset + 1}: {sentence}")
 
-    def _node(self, node: ast.expr) -> tuple[Evaluate, Shape]:
+    def generic_visit(self, node: ast.AST) -> ast.expr:
+        """Refuse each kind of node that no method below is named after."""
+        assert isinstance(node, ast.expr)
+        if isinstance(node, ast.GeneratorExp):
+            raise self._refusal(node, "“for” must be inside a function, as in any(… for …), or in [ ].")
+        written = ast.get_source_segment(self._text, node) or ast.unparse(node)
+        shown = written if len(written) <= SHOWN else f"{written[:SHOWN]}…"
+        raise self._refusal(node, f"“{shown}” cannot be used in an expression.")
+
+    def _all(self, nodes: Iterable[ast.expr]) -> list[ast.expr]:
+        return [self.visit(node) for node in nodes]
+
+    def _shape(self, node: ast.expr) -> Shape:
+        """Return the shape of the value of a node."""
         match node:
-            case ast.Constant():
-                return self._constant(node), PLAIN
-            case ast.Name():
-                return self._name(node)
-            case ast.Attribute():
-                return self._part(node)
-            case ast.Subscript():
-                return self._item(node)
-            case ast.Compare():
-                return self._comparison(node), PLAIN
-            case ast.BoolOp():
-                return self._and_or(node)
-            case ast.UnaryOp():
-                return self._unary(node), PLAIN
-            case ast.BinOp():
-                return self._arithmetic(node), PLAIN
-            case ast.IfExp():
-                return self._choice(node)
-            case ast.Tuple() | ast.List():
-                return self._list(node), PLAIN
-            case ast.Call():
-                return self._call(node), PLAIN
-            case ast.ListComp():
-                walk = self._walk(node)
-                return lambda scope: list_of(walk(scope)), PLAIN
-            case ast.GeneratorExp():
-                raise self._refusal(node, "“for” must be inside a function, as in any(… for …), or in [ ].")
-        raise self._refusal(node, f"{_called(node)} cannot be used in an expression.")
+            case ast.Name(id=name):
+                return self._variables.get(name) or SUBJECT.part(name) or PLAIN
+            case ast.Attribute(value=whole, attr=name):
+                return self._shape(whole).part(name) or PLAIN
+            case ast.Subscript(value=whole):
+                return self._shape(whole).items or PLAIN
+            case ast.BoolOp() | ast.IfExp():
+                choices = node.values if isinstance(node, ast.BoolOp) else [node.body, node.orelse]
+                first, *others = map(self._shape, choices)
+                return first if all(other == first for other in others) else PLAIN
+        return PLAIN
 
     # Values and names
 
-    def _constant(self, node: ast.Constant) -> Evaluate:
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
         value = node.value
         if value is not None and type(value) not in (str, int, float, bool):
             raise self._refusal(node, "a value must be text, a number, True, False or None.")
         if type(value) is int and value > LARGEST:
             raise self._refusal(node, "this number is too large.")
-        return lambda scope: value
+        return node
 
-    def _name(self, node: ast.Name) -> tuple[Evaluate, Shape]:
+    def visit_Name(self, node: ast.Name) -> ast.expr:
         name = node.id
         if name in self._variables:
-            return lambda scope: scope.variables[name], self._variables[name]
-        shape = SUBJECT.part(name)
-        if shape is None:
-            if name in FUNCTIONS:
-                raise self._refusal(node, f"{name} is a function; write {FUNCTIONS[name].usage}.")
+            return node
+        if name in FUNCTIONS:
+            raise self._refusal(node, f"{name} is a function; write {_usage(name)}.")
+        if SUBJECT.part(name) is None:
             known = (*SUBJECT.parts, *self._variables, *FUNCTIONS)
             raise self._refusal(node, f"there is no “{name}”; {nearest(name, known)}")
         self.names.add(name)
-        return lambda scope: scope.names[name], shape
+        return ast.Subscript(ast.Name(_SUBJECT, ast.Load()), ast.Constant(name), ast.Load())
 
-    def _part(self, node: ast.Attribute) -> tuple[Evaluate, Shape]:
-        name = node.attr
-        whole, shape = self._node(node.value)
-        part = shape.part(name)
-        if part is None:
-            written = ast.unparse(node.value)
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        whole, shape, name = self.visit(node.value), self._shape(node.value), node.attr
+        if shape.part(name) is None:
+            written, end = ast.unparse(node.value), f"it is {shape.word}."
             if shape.parts:
                 end = nearest(name, shape.parts)
             elif shape.items is not None:
@@ -204,88 +186,47 @@ class _Compiler:
                     f"it is {shape.word}. Use one item, as in {written}[0], or a function of all, as in "
                     f"len({written})."
                 )
-            else:
-                end = f"it is {shape.word}."
             column = max((node.end_col_offset or 0) - len(name.encode()), 0)
             raise self._refusal(node, f"{written} has no “{name}”; {end}", column=column)
+        return _operation("part", whole, ast.Constant(name))
 
-        def evaluate(scope: Scope) -> Any:
-            value = whole(scope)
-            return None if value is None else getattr(value, name)
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        return _operation("item", self.visit(node.value), self.visit(node.slice))
 
-        return evaluate, part
+    def visit_Tuple(self, node: ast.Tuple | ast.List) -> ast.expr:
+        return _operation("list", _tuple(*self._all(node.elts)))
 
-    def _item(self, node: ast.Subscript) -> tuple[Evaluate, Shape]:
-        if isinstance(node.slice, ast.Slice):
-            raise self._refusal(node, "slices are not supported; use single items, as in stack[0].")
-        whole, shape = self._node(node.value)
-        place, _ = self._node(node.slice)
-
-        def evaluate(scope: Scope) -> Any:
-            value, index = whole(scope), place(scope)
-            if value is None or index is None:
-                return None
-            if not isinstance(value, tuple | str) or type(index) is not int:
-                raise Stuck(f"{word_for(value)} has no item {word_for(index)}")
-            return value[index] if -len(value) <= index < len(value) else None
-
-        return evaluate, shape.items or PLAIN
-
-    def _list(self, node: ast.Tuple | ast.List) -> Evaluate:
-        items = [self._node(item)[0] for item in node.elts]
-        return lambda scope: list_of(item(scope) for item in items)
+    def visit_List(self, node: ast.List) -> ast.expr:
+        return self.visit_Tuple(node)
 
     # Operators
 
-    def _comparison(self, node: ast.Compare) -> Evaluate:
-        operands = [self._node(one)[0] for one in (node.left, *node.comparators)]
-        tests: list[Callable[[Work, Any, Any], bool]] = []
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
+        return ast.BoolOp(node.op, self._all(node.values))
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
+        return ast.IfExp(*self._all((node.test, node.body, node.orelse)))
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        tests = []
         for sign, right in zip(node.ops, node.comparators, strict=True):
             if isinstance(sign, ast.Is | ast.IsNot) and not _is_none(right):
                 raise self._refusal(right, "“is” works only with None; write == instead.")
-            tests.append(COMPARISONS[type(sign)])
-        if len(tests) == 1:
-            (first, second), (only,) = operands, tests
-            return lambda scope: only(scope.work, first(scope), second(scope))
+            operand = ast.Lambda(_NO_ARGUMENTS, self.visit(right))
+            tests.append(_tuple(ast.Constant(type(sign).__name__), operand))
+        return _operation("compare", self.visit(node.left), *tests)
 
-        def evaluate(scope: Scope) -> bool:
-            left = operands[0](scope)
-            for test, operand in zip(tests, operands[1:], strict=True):
-                right = operand(scope)
-                if not test(scope.work, left, right):
-                    return False
-                left = right
-            return True
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        if isinstance(node.op, ast.Invert):
+            return self.generic_visit(node)
+        operand = self.visit(node.operand)
+        if isinstance(node.op, ast.Not):
+            return ast.UnaryOp(node.op, operand)
+        name = "Sub" if isinstance(node.op, ast.USub) else "Add"
+        return _operation("calculate", ast.Constant(name), ast.Constant(0), operand)
 
-        return evaluate
-
-    def _and_or(self, node: ast.BoolOp) -> tuple[Evaluate, Shape]:
-        compiled = [self._node(value) for value in node.values]
-        *first, last = [one for one, _ in compiled]
-        ends_at = isinstance(node.op, ast.Or)
-
-        def evaluate(scope: Scope) -> Any:
-            for one in first:
-                value = one(scope)
-                if bool(value) is ends_at:
-                    return value
-            return last(scope)
-
-        return evaluate, _common([shape for _, shape in compiled])
-
-    def _unary(self, node: ast.UnaryOp) -> Evaluate:
-        operand, _ = self._node(node.operand)
-        match node.op:
-            case ast.Not():
-                return lambda scope: not operand(scope)
-            case ast.USub():
-                return lambda scope: calculated(ast.Sub, 0, operand(scope))
-            case ast.UAdd():
-                return lambda scope: calculated(ast.Add, 0, operand(scope))
-        raise self._refusal(node, "~ cannot be used in an expression.")
-
-    def _arithmetic(self, node: ast.BinOp) -> Evaluate:
-        kind = type(node.op)
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        kind = type(node.op).__name__
         if kind not in CALCULATIONS:
             signs = ", ".join(sign for sign, _ in CALCULATIONS.values())
             raise self._refusal(
@@ -295,113 +236,81 @@ class _Compiler:
             is_text = isinstance(operand, ast.Constant) and isinstance(operand.value, str)
             if is_text or isinstance(operand, ast.Tuple | ast.List | ast.ListComp):
                 raise self._refusal(operand, f"{CALCULATIONS[kind][0]} works only with numbers.")
-        left, right = self._node(node.left)[0], self._node(node.right)[0]
-        return lambda scope: calculated(kind, left(scope), right(scope))
-
-    def _choice(self, node: ast.IfExp) -> tuple[Evaluate, Shape]:
-        test, _ = self._node(node.test)
-        (first, shape), (second, other) = self._node(node.body), self._node(node.orelse)
-        return lambda scope: first(scope) if test(scope) else second(scope), _common([shape, other])
+        return _operation("calculate", ast.Constant(kind), *self._all((node.left, node.right)))
 
     # Functions
 
-    def _call(self, node: ast.Call) -> Evaluate:
-        function = self._function(node)
-        if node.keywords or any(isinstance(one, ast.Starred) for one in node.args):
-            raise self._refusal(node, f"arguments cannot be given by name; write {function.usage}.")
-        if not function.least <= len(node.args) <= function.most:
-            raise self._refusal(
-                node, f"wrong number of arguments ({len(node.args)}); write {function.usage}."
-            )
-        arguments = [self._argument(one, function) for one in node.args]
-        if function.name == "matches":
-            arguments[1] = self._pattern(node.args[1])
-        call = function.call
-        return lambda scope: call(scope.work, *[argument(scope) for argument in arguments])
-
-    def _function(self, node: ast.Call) -> Function:
+    def visit_Call(self, node: ast.Call) -> ast.expr:
         if not isinstance(node.func, ast.Name):
-            names = ", ".join(FUNCTIONS)
-            raise self._refusal(node, f"only these functions can be called: {names}.")
-        function = FUNCTIONS.get(node.func.id)
-        if function is None:
+            raise self._refusal(node, f"only these functions can be called: {', '.join(FUNCTIONS)}.")
+        name = node.func.id
+        if name not in FUNCTIONS:
+            raise self._refusal(node, f"there is no function “{name}”; {nearest(name, FUNCTIONS)}")
+        if node.keywords or any(isinstance(argument, ast.Starred) for argument in node.args):
+            raise self._refusal(node, f"arguments cannot be given by name; write {_usage(name)}.")
+        try:
+            inspect.signature(getattr(Operations, name)).bind(None, *node.args)
+        except TypeError as error:
             raise self._refusal(
-                node, f"there is no function “{node.func.id}”; {nearest(node.func.id, FUNCTIONS)}"
-            )
-        return function
+                node, f"wrong number of arguments ({len(node.args)}); write {_usage(name)}."
+            ) from error
+        if name == "matches":
+            self._check_pattern(node.args[1])
+        return _operation(
+            name,
+            *(
+                self._walk(argument) if isinstance(argument, ast.GeneratorExp) else self.visit(argument)
+                for argument in node.args
+            ),
+        )
 
-    def _argument(self, node: ast.expr, function: Function) -> Evaluate:
-        if not isinstance(node, ast.GeneratorExp):
-            return self._node(node)[0]
-        if not function.takes_several:
-            raise self._refusal(node, f"{function.name} does not take “for”; write {function.usage}.")
-        return self._walk(node)
-
-    def _pattern(self, node: ast.expr) -> Evaluate:
+    def _check_pattern(self, node: ast.expr) -> None:
         if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
             raise self._refusal(node, "the regular expression must be written here, in quotes.")
         try:
-            pattern = compiled_pattern(node.value)
+            compiled_pattern(node.value)
         except ValueError as error:
             raise self._refusal(node, str(error)) from error
-        return lambda scope: pattern
 
-    def _walk(self, node: ast.GeneratorExp | ast.ListComp) -> Callable[[Scope], Iterator[Any]]:
+    def visit_ListComp(self, node: ast.ListComp) -> ast.expr:
+        return _operation("list", self._walk(node))
+
+    def _walk(self, node: ast.GeneratorExp | ast.ListComp) -> ast.expr:
         """Return what gives the values of a ``for``, one by one as they are wanted."""
-        clauses: list[tuple[str, Evaluate, list[Evaluate]]] = []
-        for generator in node.generators:
-            target = generator.target
-            if generator.is_async or not isinstance(target, ast.Name):
+        outside, cost, clauses = self._variables, ast.Constant(_size(node)), []
+        for clause in node.generators:
+            target = clause.target
+            if clause.is_async or not isinstance(target, ast.Name):
                 raise self._refusal(target, "“for” takes one name, as in for e in page.elements.")
-            if target.id in self._variables or SUBJECT.part(target.id) is not None or target.id in FUNCTIONS:
-                raise self._refusal(target, f"the name “{target.id}” is already used; choose another one.")
-            source, shape = self._node(generator.iter)
-            self._variables[target.id] = shape.items or PLAIN
-            clauses.append((target.id, source, [self._node(test)[0] for test in generator.ifs]))
-        element, _ = self._node(node.elt)
-        for name, _, _ in clauses:
-            del self._variables[name]
-        cost, last = _size(node), len(clauses) - 1
+            name = target.id
+            is_used = name in self._variables or name in FUNCTIONS or SUBJECT.part(name) is not None
+            if is_used or name.startswith("__"):
+                raise self._refusal(target, f"the name “{name}” is already used; choose another one.")
+            source = _operation("walk", self.visit(clause.iter), cost)
+            self._variables = {**self._variables, name: self._shape(clause.iter).items or PLAIN}
+            clauses.append(ast.comprehension(target, source, self._all(clause.ifs), is_async=0))
+        element = self.visit(node.elt)
+        self._variables = outside
+        return ast.GeneratorExp(element, clauses)
 
-        def walk(scope: Scope, level: int = 0) -> Iterator[Any]:
-            name, source, tests = clauses[level]
-            for item in items_of(source(scope)):
-                scope.work.spend(cost)
-                scope.variables[name] = item
-                if tests and not all(test(scope) for test in tests):
-                    continue
-                if level == last:
-                    yield element(scope)
-                else:
-                    yield from walk(scope, level + 1)
 
-        return walk
+def _operation(name: str, *arguments: ast.expr) -> ast.expr:
+    operation = ast.Attribute(ast.Name(_OPERATIONS, ast.Load()), name, ast.Load())
+    return ast.Call(operation, [*arguments], [])
+
+
+def _tuple(*items: ast.expr) -> ast.expr:
+    return ast.Tuple([*items], ast.Load())
 
 
 def _size(node: ast.AST) -> int:
     """Return of how many values, names, operators and calls an expression is made."""
-    return sum(isinstance(one, ast.expr | ast.comprehension) for one in ast.walk(node))
-
-
-def _common(shapes: list[Shape]) -> Shape:
-    return shapes[0] if all(shape == shapes[0] for shape in shapes) else PLAIN
+    return sum(isinstance(part, ast.expr | ast.comprehension) for part in ast.walk(node))
 
 
 def _is_none(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
 
 
-def _called(node: ast.expr) -> str:
-    return {
-        "Lambda": "lambda",
-        "NamedExpr": ":=",
-        "JoinedStr": "text with an f before it",
-        "Dict": "{ }",
-        "DictComp": "{ }",
-        "Set": "{ }",
-        "SetComp": "{ }",
-        "Starred": "*",
-        "Await": "await",
-        "Yield": "yield",
-        "YieldFrom": "yield",
-    }.get(type(node).__name__, "this")
+def _usage(name: str) -> str:
+    return FUNCTIONS[name].partition(": ")[0]

@@ -136,10 +136,7 @@ def completions(text: str, cursor: int) -> tuple[Completion, ...]:
             Completion(name=name, kind="variable", doc=f"One after the other, {shape.word}.")
             for name, shape in variables.items()
         )
-        functions = tuple(
-            Completion(name=one.name, kind="function", doc=f"{one.usage}: {one.doc}")
-            for one in FUNCTIONS.values()
-        )
+        functions = tuple(Completion(name=name, kind="function", doc=doc) for name, doc in FUNCTIONS.items())
         found = (*named, *_parts(SUBJECT), *functions)
     return tuple(one for one in found if one.name.casefold().startswith(begun.casefold()))
 

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Sequence
 
-from core.llm.rules.moves import Answer, Move, Scene, act, described, target_of
+from core.llm.rules.moves import Answer, Move, Scene, act, target_of
 from core.llm.rules.objective import Intent
 from core.llm.rules.page import GOOD, RulesPage, ends_form, hints, is_next, is_submit
-from core.llm.rules.words import NUMBER, ROLE_WORDS, norm, roles_in, short, stem, words
+from core.llm.rules.words import NUMBER, norm, short, stem, words
 from core.schema.observation import Element
 
 LIST_PAGE = "is not on this page of the list; the next one may have it"
@@ -16,8 +16,8 @@ LIST_PAGE = "is not on this page of the list; the next one may have it"
 def click(scene: Scene, intent: Intent) -> Answer:
     """Answer a part that asks for a click."""
     element = find(scene, intent) or _only_ending(scene, intent)
-    if element is not None:
-        return _clicked(scene, element, intent)
+    if element is not None and (move := scene.click([element], "{} is what is asked for.", finishes=True)):
+        return move
     owners = scene.page.mentions(intent.subject)
     closed_owners = (owner for owner in owners if not scene.history.touched(owner.ref, "click"))
     opening = scene.click(closed_owners, "{} is the item in question; open it.")
@@ -36,21 +36,6 @@ def _only_ending(scene: Scene, intent: Intent) -> Element | None:
     return found[0] if len(found) == 1 else None
 
 
-def _clicked(scene: Scene, element: Element, intent: Intent) -> Answer:
-    description = described(element, first=True)
-    is_icon = intent.subject and not element.name and scene.page.may("hover", element)
-    if is_icon and not scene.history.touched(element.ref, "hover"):
-        # Icons often change under the pointer, and a click that comes with it can miss.
-        return Move(act("hover", element), f"{description} is pointed at first.")
-    return (
-        scene.move("click", element, f"{description} is what is asked for.", finishes=True)
-        or scene.move(
-            "double_click", element, f"A click on {described(element)} did not work.", finishes=True
-        )
-        or reveal(scene, _wanted(intent))
-    )
-
-
 # Finding
 
 
@@ -60,28 +45,20 @@ def find(scene: Scene, intent: Intent) -> Element | None:
     among = page.can("click")
     if intent.subject:
         among = _owned(scene, intent, among)
+    alike = [one for one in among if not intent.roles or one.role in intent.roles]
     if not intent.names:
-        return _by_role(page, intent, among)
+        return page.nth(alike, intent.place or 1)
     if (extreme := by_extreme(page, intent.text, among)) is not None:
         return extreme
     if intent.place is not None and not intent.quoted:
         is_result = re.search(r"\bresults?\b", intent.text) is not None
-        return _result(scene, intent.place, among) if is_result else _by_role(page, intent, among)
-    least = GOOD - 0.05 if intent.subject else GOOD
-    named = (page.best(name, among, intent.roles, least) for name in intent.names)
-    element = next((element for element in named if element is not None), None)
-    if element is None and norm(intent.names[0]) in ROLE_WORDS:
-        # A quoted kind, as in: a "checkbox" widget.
-        return _by_role(page, intent.replace(roles=roles_in(intent.names[0])), among)
-    return element
+        return _result(scene, intent.place, among) if is_result else page.nth(alike, intent.place)
+    named = (page.best(name, among, intent.roles) for name in intent.names)
+    return next((element for element in named if element is not None), None)
 
 
 _PAGER = re.compile(r"\d*|<+|«|‹|prev(?:ious)?", re.IGNORECASE)
 """Names of links to other pages of a list."""
-
-
-def _by_role(page: RulesPage, intent: Intent, among: list[Element]) -> Element | None:
-    return page.nth([one for one in among if not intent.roles or one.role in intent.roles], intent.place or 1)
 
 
 def _result(scene: Scene, place: int, among: list[Element]) -> Element | None:
@@ -102,11 +79,8 @@ def _owned(scene: Scene, intent: Intent, among: list[Element]) -> list[Element]:
     mine = [one for one in scope(scene, owner) if one in among]
     if any(page.score(one, name) >= GOOD for one in mine for name in intent.names):
         return mine
-    like = [one for one in page.elements if (one.role, one.depth) == (owner.role, owner.depth) and one.name]
-    is_listed = page.may("click", owner) and len(like) > 1 and not scene.history.touched(owner.ref, "click")
-    if len(owners) == 1 and not is_listed:
-        return among
-    return [one for one in mine if one not in owners]
+    is_open = scene.history.touched(owner.ref, "click") or not page.may("click", owner)
+    return among if len(owners) == 1 and is_open else []
 
 
 def scope(scene: Scene, owner: Element) -> list[Element]:
@@ -117,10 +91,9 @@ def scope(scene: Scene, owner: Element) -> list[Element]:
         return inner
     found: list[Element] = []
     seen: set[str] = set()
-    mark = owner.name[:1] if owner.name[:1] in "@#$" else ""
-    for one in page.after(owner)[:40]:
+    for one in page.after(owner):
         kind = "|".join(hints(one)) or one.name if page.may("click", one) else ""
-        if (mark and one.name.startswith(mark) and one.role == owner.role) or (kind and kind in seen):
+        if kind and kind in seen:
             break
         seen.add(kind)
         found.append(one)
@@ -197,10 +170,6 @@ def reveal(scene: Scene, wanted: str, near: Sequence[Element] = ()) -> Move | No
     nearest = {one.ref for one in near}
     if last is not None and last.name == "click" and target_of(last) in nearest:
         return Move(act("wait", seconds=1.0), "What was opened may show more in a moment.")
-    for one in near:
-        # A control that changes its looks under the pointer can miss the first click.
-        if _is_opener(one) and scene.history.touched(one.ref, "click") == 1 and scene.page.may("click", one):
-            return Move(act("click", one), f"{described(one, first=True)} showed nothing; try it again.")
     hiding = sorted(closed(scene), key=lambda one: one.ref not in nearest)
     sentence = f'"{wanted}" is not visible; {{}} may contain it.'
     return scene.click(hiding, sentence) or next_page(scene, wanted)

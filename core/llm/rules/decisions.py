@@ -4,14 +4,14 @@ import re
 from collections import Counter
 from typing import Any
 
-from core.llm.rules.clicks import by_extreme, click, closed, expand, next_page
+from core.llm.rules.clicks import click, closed, expand, next_page
 from core.llm.rules.command_line import at_command_line, is_for_command_line
 from core.llm.rules.corrections import corrected, in_lesson, ruled_out
 from core.llm.rules.fields import fill, select
 from core.llm.rules.forms import is_elsewhere, next_in_form
 from core.llm.rules.moves import Answer, Move, Scene, act, stopped, target_of
 from core.llm.rules.objective import Intent
-from core.llm.rules.page import FIELD_ROLES, is_submit
+from core.llm.rules.page import is_submit
 from core.llm.rules.policies import (
     Role,
     as_policy,
@@ -22,7 +22,6 @@ from core.llm.rules.policies import (
     state_move,
 )
 from core.llm.rules.purchases import Stage, is_bought, purchase_move, stage_of
-from core.llm.rules.words import norm
 from core.schema.action import Action, Named, Stop
 from core.schema.action_space import Permissible, PermissibleAction
 from core.schema.messages import PromptView
@@ -33,7 +32,6 @@ _IRREVERSIBLE = re.compile(
 )
 _LOOK_AROUND = 8
 """Steps spent on trying things where no word of the objective is understood."""
-_DECLINES = frozenset(("cancel", "no", "dismiss", "stay", "not now", "close", "later"))
 
 
 def is_irreversible(element: Element, objective: str = "") -> bool:
@@ -131,8 +129,6 @@ def next_move(scene: Scene, stage: Stage | None = None, *, is_whole: bool = True
     not the whole task, but one part of it, no form is sent that it does not name.
     """
     objective = scene.objective
-    if (move := _declined_question(scene)) is not None:
-        return move
     if is_for_command_line(objective):
         return at_command_line(scene)
     if stage is not None or objective.is_purchase:
@@ -193,19 +189,6 @@ def _answer(scene: Scene, intent: Intent) -> Answer:
     return {"click": click, "fill": fill, "select": select}[intent.kind](scene, intent)
 
 
-def _declined_question(scene: Scene) -> Move | None:
-    """Return a click that declines a question which holds up the fields of the page and was not asked for."""
-    page = scene.page
-    if not any(one.role in FIELD_ROLES and "disabled" in one.states for one in page.elements):
-        return None
-    asked = [one for one in page.elements if one.name.rstrip().endswith("?") and not page.may("click", one)]
-    after = page.after(asked[-1]) if asked else ()
-    declining = [one for one in after if page.may("click", one) and norm(one.name) in _DECLINES][:1]
-    wanted = norm(scene.objective.text)
-    unasked = [one for one in declining if norm(one.name) not in wanted]
-    return scene.click(unasked, "{} declines a question that the task does not ask.")
-
-
 def _explored(scene: Scene) -> Move | None:
     """Return an untried way to see more of the page, for the part in hand."""
     move = scene.click(closed(scene), "{} may show more.") or next_page(scene, "what is asked for")
@@ -222,9 +205,6 @@ def _after_all(scene: Scene, *, is_stuck: bool) -> Move:
     waiting = [one for one in clickable if is_submit(one) and not is_stuck and not _is_submitted(scene, one)]
     if ending := scene.click(waiting, "{} ends it."):
         return ending
-    extreme = by_extreme(scene.page, objective.text, clickable)
-    if extreme is not None and not history.touched(extreme.ref):
-        return Move(act("click", extreme), "It fits the objective's superlative.")
     if not objective.intents and not objective.is_question and len(history.actions) < _LOOK_AROUND:
         tried = {target_of(one.action) for one in history.actions}
         untried = [one for one in clickable if one.ref not in tried and not is_irreversible(one)]

@@ -52,7 +52,6 @@ _PAIR = re.compile(
 _ONE_WAY = re.compile(r"\b(?:one[ -]way|single)\b", re.IGNORECASE)
 _ROUND = re.compile(r"\b(?:return|round[ -]trip|there and back)\b", re.IGNORECASE)
 _CODE_LABEL = r"\b(?:reference|booking (?:code|number)|confirmation (?:code|number)|locator)\b"
-_NO_RETURN = re.compile(r"\b(?:no|without(?: a)?) return\b", re.IGNORECASE)
 _Value = Callable[["Facts"], str | None]
 _KINDS: tuple[tuple[re.Pattern[str], _Value], ...] = tuple(
     (re.compile(label), value)
@@ -152,7 +151,7 @@ class Facts:
             wanted = next((_plain_time(time) for time, one in self.times if one == way), None)
             return next((one for one in timed if _plain_time(one) == wanted), None)
         if len(options) == 2 and self.route is not None:
-            pattern = _ONE_WAY if self.is_one_way else _ROUND
+            pattern = _ROUND if self.day("back") else _ONE_WAY
             if (fitting := next((one for one in options if pattern.search(one)), None)) is not None:
                 return fitting
         said = [
@@ -180,14 +179,6 @@ class Facts:
         shares = [len(said & set(content_words(option))) for option in options]
         best = max(shares, default=0)
         return options[shares.index(best)] if best or len(options) == 1 else None
-
-    @property
-    def is_one_way(self) -> bool:
-        """Whether only the way there is asked for."""
-        if self.day("back"):
-            return False
-        text = _NO_RETURN.sub("single", self.text)
-        return bool(_ONE_WAY.search(text)) or not _ROUND.search(text)
 
     def _ways(self, found: list[re.Match[str]]) -> tuple[tuple[str, Way], ...]:
         """Return days or times with their ways: two are out and back, one is as the words before it say."""

@@ -116,9 +116,8 @@ def _shown_month(page: RulesPage) -> tuple[int, int] | None:
 def _date_field(page: RulesPage) -> Element | None:
     usable = {one.ref: one for action in ("click", "type") for one in page.can(action)}
     fields = [one for one in page.elements if one.ref in usable and one.role in ("textbox", "combobox")]
-    dated = (one for one in fields if any(_FOR_DATES.search(label) for label in page.labels(one)))
-    readonly = (one for one in fields if "readonly" in one.states)
-    return next(dated, None) or next(readonly, None) or next(iter(fields), None)
+    dated = [one for one in fields if any(_FOR_DATES.search(label) for label in page.labels(one))]
+    return next(iter((*dated, *fields)), None)
 
 
 def _in_calendar(scene: Scene, day: date, shown: tuple[int, int]) -> Answer:
@@ -145,8 +144,6 @@ def _set_spinner(scene: Scene, intent: Intent) -> Answer:
         return "done"
     if not scene.history.touched(spinner.ref, "type"):
         return scene.move("type", spinner, f"{text} goes into {described(spinner)}.", text=text)
-    if "focused" not in spinner.states:
-        return scene.move("click", spinner, f"{described(spinner, first=True)} accepts keys after a click.")
     keys = "ArrowUp" if shown and wanted[0] > shown[0] else "ArrowDown"
     return scene.move("press", None, f"{spinner.value or 0} is shown and {text} wanted.", keys=keys)
 

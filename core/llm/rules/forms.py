@@ -150,17 +150,6 @@ def _towards(scene: Scene) -> Move | None:
         and f'{one.role} "{one.name}"' not in tried
         and objective.share_of(one.name) >= 0.5
         and not does_other(one.name, objective.verbs)
-        and not _ends_empty_form(scene, one)
     ]
     best = sorted(leading, key=lambda one: objective.nearness(one.name), reverse=True)
     return scene.click(best, "{} leads on, by its words.")
-
-
-def _ends_empty_form(scene: Scene, button: Element) -> bool:
-    """Return whether a field is empty that stands between this button and the one before."""
-    if button.role != "button" or not is_submit(button):
-        return False
-    for one in reversed(scene.page.elements[: scene.page.index(button)]):
-        if one.role == "button" or (one.role in FIELD_ROLES and not one.value):
-            return one.role != "button"
-    return False

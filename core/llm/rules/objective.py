@@ -160,6 +160,7 @@ _SOUGHT = re.compile(
     r"(?:for\s+)?(?:the\s+)?(?:(?:e-?mail|message|post|contact|user|entry)s?\s+)?"
     r"(?:(?:by|from|of|to|named|called)\s+)?(⟦\d+⟧|@?[A-Z][\w-]*)"
 )
+_WRITTEN_BY = re.compile(r"\b(?:e-?mail|message)s?\s+(?:by|from|of)\s+(⟦\d+⟧|@?[A-Z][\w-]*)")
 _TYPED_BY = re.compile(r"(.*?)\s+to\s+(?:enter|type|search\s+for|find|write)\s+(⟦\d+⟧)")
 """How a clause such as ``use the textbox to enter "X"`` goes on."""
 
@@ -200,7 +201,8 @@ def _clauses(text: str) -> list[Intent]:
             continue
         verb = match[1].casefold()
         rest = clause[len(verb) :].strip() if verb in _TAKES_PREPOSITION else match[2]
-        if verb in _LOOKING and (sought := _SOUGHT.match(rest)) and not _TYPED_BY.match(rest):
+        is_sought = verb in _LOOKING and not _TYPED_BY.match(rest)
+        if sought := (_SOUGHT.match(rest) if is_sought else None) or _WRITTEN_BY.search(rest):
             subject = quotes.restore(sought[1])
         intents.extend(part.replace(subject=subject) for part in _read_clause(clause, verb, rest, quotes))
     return intents
@@ -217,6 +219,9 @@ def _read_clause(clause: str, verb: str, rest: str, quotes: _Quotes) -> list[Int
         return []
     spoken = re.sub(r"⟦\d+⟧", " ", rest)
     quoted = quotes.within(rest)
+    if quoted and quoted[0] in ROLE_WORDS:
+        # A quoted kind, as in: a "checkbox" widget.
+        return [Intent(kind=kind, text=text, roles=roles_in(quoted[0]), place=place_in(spoken))]
     names = quoted or (_listed(rest) if kind == "select" else _plain_names(verb, rest))
     roles = roles_in(spoken)
     return [
@@ -253,8 +258,6 @@ def _plain_names(verb: str, rest: str) -> tuple[str, ...]:
     rest = _LEAD.sub("", _PURPOSE.sub("", rest)).strip(" .")
     kept = [word for word in rest.split() if singular(word.casefold().strip(",.")) not in ROLE_WORDS]
     name = " ".join(word for word in kept if ordinal(word) is None)
-    if rest.casefold().startswith("tab ") and any(char.isdigit() for char in rest):
-        name = rest
     name = name or (verb if verb in _NAMED_BY_VERB else "")
     return (name,) if name else ()
 
@@ -300,25 +303,22 @@ def _read_fill(text: str, verb: str, rest: str, quotes: _Quotes) -> list[Intent]
 
 # Requests about messages
 
-_MESSAGE = re.compile(r"\b(?:e-?mails?|mails?|messages?|inbox)\b", re.IGNORECASE)
-_DEALING = re.compile(r"\b(delete|forward|reply|star)", re.IGNORECASE)
 _NAME = r"@?[A-Z][\w-]+"
-_SENDER = re.compile(rf"\b(?:from|by)\s+({_NAME})|\bto\s+({_NAME})['’]s\b|^({_NAME})['’]s\b")
-_RECEIVER = re.compile(rf"\bto\s+({_NAME})(?!['’\w])")
+_MESSAGE = re.compile(
+    rf"\b(?:by|from)\s+(?P<writer>{_NAME})\s+and\s+(?P<verb>forward|reply)\b.*?"
+    rf"(?:\bto\s+(?P<receiver>{_NAME})|(?P<words>⟦\d+⟧))"
+)
 
 
 def _message_request(text: str) -> list[Intent]:
-    """Return what a request about a message asks for; empty if it is not about one."""
+    """Return what a request to answer or forward a message asks for; empty for any other."""
     quotes = _Quotes(text)
-    dealing, sender = _DEALING.search(quotes.bare), _SENDER.search(quotes.bare)
-    if dealing is None or sender is None or not _MESSAGE.search(quotes.bare):
+    match = _MESSAGE.search(quotes.bare)
+    if match is None:
         return []
-    verb, subject = dealing[1].casefold(), next(filter(None, sender.groups()))
-    receivers = [name for name in _RECEIVER.findall(quotes.bare) if name != subject]
-    values = receivers if verb == "forward" else quotes.within(quotes.bare) if verb == "reply" else ()
-    intents = [Intent(kind="click", names=(verb,), text=text, subject=subject)]
-    for value in values[:1]:
-        field = "to" if verb == "forward" else "message"
-        intents.append(Intent(kind="fill", field=field, value=value, text=text))
-        intents.append(Intent(kind="click", names=("send",), text=text))
-    return intents
+    field, value = ("to", match["receiver"]) if match["receiver"] else ("message", match["words"])
+    return [
+        Intent(kind="click", names=(match["verb"],), text=text, subject=match["writer"]),
+        Intent(kind="fill", field=field, value=quotes.restore(value), text=text),
+        Intent(kind="click", names=("send",), text=text),
+    ]

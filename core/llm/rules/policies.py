@@ -24,10 +24,7 @@ from core.schema.action_space import Choice, Parameter, PermissibleAction
 from core.schema.messages import Message, PromptView
 
 _FOR_PRICES = re.compile(r"price|cost|budget|amount|max|limit", re.IGNORECASE)
-_LEAVES = re.compile(r"\b(?:back|previous|leave|return|cancel)\b", re.IGNORECASE)
-_LEAVES_AS_IT_IS = re.compile(
-    r"\b(?:go back|back to|previous|as it is|as they are|return to)\b", re.IGNORECASE
-)
+_LEAVES = re.compile(r"\b(?:back|previous|as it is|as they are|return to)\b", re.IGNORECASE)
 """How a way out of a page is described."""
 _POLICY = re.compile(r'^You are the policy "([\w-]+)".*$', re.MULTILINE)
 
@@ -46,25 +43,21 @@ def state_move(scene: Scene) -> Move | None:
     for place, action in enumerate(own):
         filled = [_filled(parameter, scene, by_facts) for parameter in action.parameters]
         named = Named(name=action.name, arguments=tuple(value for value, _ in filled))
-        needs = (
-            value
-            for parameter, (value, _) in zip(action.parameters, filled, strict=True)
-            if parameter.required
-        )
-        if not all(needs) or permissible.problem(named) is not None:
-            continue
         given = [value for value, share in filled if share > 0]
-        if by_facts and not _is_asked(action, given, scene.objective):
+        lacks = any(
+            one.required and not value for one, value in zip(action.parameters, named.arguments, strict=True)
+        )
+        if (
+            lacks
+            or permissible.problem(named)
+            or (by_facts and not _is_asked(action, given, scene.objective))
+        ):
             continue
-        same = sum(one == named for one, _ in scene.history.named)
-        like = sum(one.name == action.name for one, _ in scene.history.named)
-        wording = f"{_plain(action.name)} {action.description}"
-        if by_facts:
-            away = 4.0 * same + (2.0 if not given and _LEAVES_AS_IT_IS.search(wording) else 0.0)
-            worth = 1.5 * len(given) + scene.objective.nearness(_plain(action.name)) - away
-        else:
-            away = (0.8 if _LEAVES.search(wording) else 0.0) + 4.0 * same + 0.4 * like
-            worth = 0.5 + sum(share for _, share in filled) - away
+        taken = [one for one, _ in scene.history.named if one.name == action.name]
+        worth = sum(share for _, share in filled) - 4.0 * taken.count(named) - 0.4 * len(taken)
+        worth += scene.objective.nearness(_plain(action.name)) if by_facts else 0.5
+        if not given and _LEAVES.search(f"{_plain(action.name)} {action.description}"):
+            worth -= 2.0
         takes = f"takes what the task says: {', '.join(given)}" if given else "is on offer here"
         rated.append((worth, -place, Move(named, f"{action.name} {takes}.")))
     best = max(rated, key=lambda one: one[:2], default=None)
@@ -100,7 +93,7 @@ def _filled(parameter: Parameter, scene: Scene, by_facts: bool) -> tuple[str, fl
     objective, facts = scene.objective, scene.objective.facts
     if by_facts:
         if (value := facts.for_parameter(parameter)) is not None:
-            return value, 1.0
+            return value, 1.5
         # A choice that the objective leaves open stays as the page has it.
         values = [choice.value for choice in parameter.choices or ()] if parameter.required else []
         made = (one.name for one in scene.page.elements if CHOSEN & set(one.states) and one.name in values)

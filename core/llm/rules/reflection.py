@@ -10,12 +10,12 @@ from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 from core.llm.rules.decisions import is_irreversible, next_move, proposed, without
-from core.llm.rules.moves import PART, Move, Scene, act, action_of, described, part_of, target_of
+from core.llm.rules.moves import PART, Move, Scene, act, action_of, described, part_of
 from core.llm.rules.objective import Objective
-from core.llm.rules.page import ALERT_ROLES, FIELD_ROLES, RulesPage, offered_by
+from core.llm.rules.page import ALERT_ROLES, FIELD_ROLES, offered_by
 from core.llm.rules.policies import Role
 from core.llm.rules.purchases import FILLER
-from core.llm.rules.words import content_words, roles_in, said_done, short, stems, verbs_in
+from core.llm.rules.words import content_words, said_done, short, stems, verbs_in
 from core.schema.action import Action, Click, DoubleClick, Named, Press, Stop, Type
 from core.schema.action_space import Permissible
 from core.schema.messages import PromptView, Turn
@@ -117,118 +117,74 @@ def effect_of(view: PromptView) -> Effect:
     """Return the effect of the view's action; one that failed has changed nothing, whatever the page."""
     before = view.before or CleanObservation(url=view.observation.url)
     after = view.observation
-    did = _what_was_done(view)
+    is_named = isinstance(action_of(view.action), Named)
+    did = f"The action {view.action}" + (f" on {view.target}" if view.target and not is_named else "")
     if view.result and not view.result.casefold().startswith(("done", "ok")):
         return Effect(f"{did} did not work: {short(view.result, _LONG)}")
     appeared, gone = _new(before.elements, after.elements), _new(after.elements, before.elements)
+    changed = _changed(before, after)
     parts = [f"led to {after.title or after.url}"] if before.url != after.url else []
-    parts.extend(_changes(before, after)[:_TOLD])
-    news = (("brought up", appeared), ("took away", gone))
-    parts.extend(f"{verb} {_listed(elements)}" for verb, elements in news if elements)
-    if not parts and _order(before) != _order(after):
-        parts.append("changed the order of what the page shows")
+    parts.extend(f'made {_named(one)} hold "{short(_content(one), 40)}"' for one in changed[:_TOLD])
+    for verb, elements in (("brought up", appeared), ("took away", gone)):
+        if elements:
+            more = f" and {len(elements) - _TOLD} more" if len(elements) > _TOLD else ""
+            parts.append(f"{verb} {', '.join(map(_named, elements[:_TOLD]))}{more}")
     if not parts:
         return Effect(f"{did} changed nothing in the page.")
-    sentence = f"{did} {_joined(parts)}."
-    complaint = _complaint(before, after, appeared)
-    leads_away = _leads_away(view, before) and not any(_GOOD_NEWS.search(one.name) for one in appeared)
+    sentence = f"{did} {'; '.join(parts)}."
+    complaint = next((f"{_named(one)} is invalid" for one in changed if "invalid" in one.states), "")
+    complaint = next((one.name for one in appeared if _complains(one)), complaint)
     if complaint:
         sentence += f' The page says: "{short(complaint, _LONG)}".'
-    elif leads_away:
+    leads_away = not complaint and _leads_away(view, before, appeared)
+    if leads_away:
         sentence += " Nothing that the task names is on the page any more."
     return Effect(sentence, not complaint and not leads_away, tuple(one.name for one in appeared))
-
-
-def _what_was_done(view: PromptView) -> str:
-    action, target = action_of(view.action), view.target or "the page"
-    if action is None or isinstance(action, Named):
-        return f"The action {view.action}".strip()
-    form = {"click": "The click on {}", "double_click": "The click on {}", "type": 'Typing "{1}" into {0}'}
-    return form.get(action.kind, f"The action {action.name} on {{}}").format(
-        target, short(getattr(action, "text", None) or "")
-    )
 
 
 def _new(before: Iterable[Element], after: Iterable[Element]) -> list[Element]:
     """Return the named elements of `after` that `before` has not as many of, in page order."""
     left = Counter((one.role, one.name) for one in before)
-    found: list[Element] = []
-    for one in after:
-        key = (one.role, one.name)
-        left[key] -= 1
-        if one.name and left[key] < 0:
-            found.append(one)
-    return found
+    left.subtract((one.role, one.name) for one in after)
+    return [one for one in after if one.name and left[one.role, one.name] < 0]
+
+
+def _changed(before: CleanObservation, after: CleanObservation) -> list[Element]:
+    """Return the elements that both pages have and whose content is another now."""
+    old = {(one.ref, one.role): _content(one) for one in before.elements}
+    # What lost the focus was not changed.
+    news = ((one, _content(one)) for one in after.elements if (one.ref, one.role) in old)
+    return [one for one, new in news if old[one.ref, one.role] not in (new, f"{new} focused".strip())]
+
+
+def _content(one: Element) -> str:
+    """Return value, choices and states; a click puts the focus on nearly everything."""
+    value = ", ".join(option.label for option in one.options if option.selected) or one.value
+    states = (state for state in one.states if state != "focused" or one.role in FIELD_ROLES)
+    return " ".join((value if value != one.name else "", *states)).strip()
 
 
 def _named(one: Element) -> str:
     return f'{one.role} "{short(one.name, 40)}"' if one.name else f"{one.role} [{one.ref}]"
 
 
-def _listed(elements: list[Element]) -> str:
-    more = len(elements) - _TOLD
-    return _joined([*map(_named, elements[:_TOLD]), *([f"{more} more"] if more > 0 else [])])
+def _complains(one: Element) -> bool:
+    if len(one.name) > _LONG or one.role in ("link", "option", "button"):
+        return False
+    is_alert = one.role in ALERT_ROLES and not _GOOD_NEWS.search(one.name)
+    return is_alert or _COMPLAINT.search(one.name) is not None
 
 
-def _joined(parts: list[str]) -> str:
-    return parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]
-
-
-def _changes(before: CleanObservation, after: CleanObservation) -> list[str]:
-    """Return what changed in elements that both pages have: values, choices, states and looks."""
-    old = {(one.ref, one.role): one for one in before.elements}
-    changes: list[str] = []
-    for one in after.elements:
-        was = old.get((one.ref, one.role), one)
-        value = _value(one)
-        if value != _value(was) and value != one.name:
-            changes.append(f'made {_named(one)} hold "{short(value, 40)}"')
-        states = [state for state in _states(one) if state not in was.states]
-        states += [f"no longer {state}" for state in _states(was) if state not in one.states]
-        if states:
-            changes.append(f"made {_named(one)} {_joined(states)}")
-        elif one.name == was.name and one.detail != was.detail:
-            changes.append(f"changed how {_named(one)} looks")
-    return changes
-
-
-def _states(one: Element) -> list[str]:
-    """Return the states that say something; a click puts the focus on nearly everything."""
-    return [state for state in one.states if state != "focused" or one.role in FIELD_ROLES]
-
-
-def _value(one: Element) -> str:
-    return ", ".join(option.label for option in one.options if option.selected) or one.value
-
-
-def _order(page: CleanObservation) -> list[tuple[str, str, bool]]:
-    return [(one.role, one.name, one.in_viewport) for one in page.elements]
-
-
-def _complaint(before: CleanObservation, after: CleanObservation, appeared: list[Element]) -> str:
-    """Return what the page newly says is wrong."""
-    for one in appeared:
-        if len(one.name) > _LONG or one.role in ("link", "option", "button"):
-            continue
-        if _COMPLAINT.search(one.name) or (one.role in ALERT_ROLES and not _GOOD_NEWS.search(one.name)):
-            return one.name
-    was = {one.ref: one.states for one in before.elements}
-    for one in after.elements:
-        if "invalid" in one.states and "invalid" not in was.get(one.ref, ("invalid",)):
-            return f"{one.name or one.role} is invalid"
-    return ""
-
-
-def _leads_away(view: PromptView, before: CleanObservation) -> bool:
+def _leads_away(view: PromptView, before: CleanObservation, appeared: list[Element]) -> bool:
     """Return whether a click led to an address with nothing of the objective's words, where the page had some."""
     if before.url == view.observation.url or not isinstance(action_of(view.action), Click | DoubleClick):
         return False
     asked = {word for word in stems(view.objective) if len(word) > 2}
-
-    def has_words(page: CleanObservation) -> bool:
-        return any(asked & stems(f"{one.name} {_value(one)}") for one in page.elements)
-
-    return has_words(before) and not has_words(view.observation)
+    had, has = (
+        asked & stems(" ".join(f"{one.name} {_content(one)}" for one in page.elements))
+        for page in (before, view.observation)
+    )
+    return bool(had and not has) and not any(_GOOD_NEWS.search(one.name) for one in appeared)
 
 
 # Judgements
@@ -256,8 +212,6 @@ def subtask_over(view: PromptView) -> tuple[Over, str]:
     earlier = tuple(turn.replace(thought=PART.sub("", turn.thought)) for turn in view.history)
     this = Turn(number=len(earlier) + 1, action=view.action, target=view.target, result="done")
     first = _next(view, text, view.before, earlier) if view.before is not None else None
-    if first is not None and first.finishes and str(first.action) == view.action:
-        return "done", f"The action is what it asks for: {view.action}."
     if _is_end(_next(view, text, view.observation, (*earlier, this))):
         if _is_end(first):
             return "needless", "Nothing was left to do before this action."
@@ -322,10 +276,8 @@ def other_actions(view: PromptView, permissible: Permissible, role: Role) -> tup
         left = without(left, one)
     mark, part = PART.match(view.thought), part_of(view.thought)
     others: dict[Action, str] = {}
-    for action, why in (*_next_best(view, left, role), *_near(view, left, excluded)):
-        if part and part_of(why) not in (0, part):
-            continue
-        if action not in excluded and permissible.problem(action) is None:
+    for action, why in (*_next_best(view, left, role), *_near(view, left, next(iter(excluded), None))):
+        if action not in excluded and part_of(why) in (0, part):
             others.setdefault(action, mark[0] + why if mark is not None and not part_of(why) else why)
     if not others or not view.count:
         return [], "There is nothing else to try."
@@ -345,37 +297,15 @@ def _next_best(view: PromptView, permissible: Permissible, role: Role) -> Iterab
         permissible = less
 
 
-def _near(view: PromptView, permissible: Permissible, excluded: list[Action]) -> list[tuple[Action, str]]:
-    """Return clicks on what shares words with the task, and on what is of a kind with the chosen element.
-
-    None if the chosen action enters something: a click is no other way to do that.
-    """
-    if any(isinstance(one, Type | Press) for one in excluded[:1]):
+def _near(view: PromptView, permissible: Permissible, chosen: Action | None) -> list[tuple[Action, str]]:
+    """Return clicks on what shares words with the task; none if something was to be entered."""
+    if isinstance(chosen, Type | Press):
         return []
-    page = RulesPage(view, permissible)
-    asked = stems(f"{view.objective} {view.subtask}")
-    elements = (page.by_ref(target_of(action)) for action in excluded)
-    chosen = next((one for one in elements if one is not None), None)
-    roles = roles_in(view.objective)
-
-    def worth(one: Element) -> float:
-        words = _words_of(one)
-        likeness = 0.4 * (one.role in roles) + 2.0 * len(words & asked) / max(len(words), 1)
-        if chosen is None:
-            return likeness
-        likeness += len(words & _words_of(chosen)) / max(len(words), 1)
-        is_like = one.role == chosen.role
-        return likeness + is_like * (
-            0.3 + 0.2 * (one.parent == chosen.parent) + 0.2 * (one.name == chosen.name)
-        )
-
-    clickable = [one for one in page.can("click") if not is_irreversible(one, view.objective)]
-    likeliest = sorted((one for one in clickable if worth(one) > 0), key=worth, reverse=True)
-    return [(act("click", one), f"It may be {described(one)} that is meant.") for one in likeliest]
-
-
-def _words_of(one: Element) -> set[str]:
-    return stems(f"{one.name} {one.detail}")
+    scene = Scene.of(view, permissible)
+    clickable = [one for one in scene.page.can("click") if not is_irreversible(one, view.objective)]
+    shares = {one: stems(one.name) & scene.objective.stems for one in clickable}
+    named = sorted(filter(shares.get, clickable), key=lambda one: -len(shares[one]) / len(stems(one.name)))
+    return [(act("click", one), f"It may be {described(one)} that is meant.") for one in named]
 
 
 def _read(text: str, page: CleanObservation) -> Action | None:

@@ -2,7 +2,6 @@
 
 import json
 import re
-from difflib import SequenceMatcher
 
 from core.llm.rules.fields import looked_up
 from core.llm.rules.moves import Scene
@@ -14,11 +13,11 @@ KEPT = 40
 """Lines kept at most."""
 _LINE = re.compile(r"^\s*\[(\d+)\]\s+([a-z]+)")
 _TELLS = frozenset(("heading", "alert", "status", "dialog", "alertdialog"))
+_NEAR = 0.4
+"""What a line is worth for being next to one with words of the task."""
 _USED = frozenset(
     "button textbox searchbox combobox checkbox radio option tab menuitem spinbutton slider listbox switch".split()
 )
-_NEAR = 0.4
-"""What a line is worth for being next to one with words of the task."""
 
 
 def shortened(view: PromptView, *, refs: bool) -> str:
@@ -33,22 +32,16 @@ def shortened(view: PromptView, *, refs: bool) -> str:
         return "\n".join(lines)
     asked = stems(f"{view.objective} {view.subtask}")
     own = [_worth(line, asked) for line in lines]
-    rated = [
-        worth + _NEAR * max(own[max(place - 2, 0) : place + 3], default=0.0)
-        for place, worth in enumerate(own)
-    ]
-    order = sorted(range(len(lines)), key=lambda place: -rated[place])
-    kept = sorted(place for place in order[:KEPT] if rated[place] > 0)
-    return "\n".join(lines[place] for place in kept) or "\n".join(lines[:KEPT])
+    rated = [worth + _NEAR * max(own[max(place - 2, 0) : place + 3]) for place, worth in enumerate(own)]
+    best = sorted(range(len(lines)), key=lambda place: -rated[place])[:KEPT]
+    return "\n".join(lines[place] for place in sorted(best))
 
 
 def _worth(line: str, asked: set[str]) -> float:
-    worth = 2.0 * min(len(stems(line) & asked), 4)
     match = _LINE.match(line)
     role = match[2] if match else ""
-    if role in _TELLS:
-        return worth + 1.0
-    return worth + (0.8 if role in _USED else 0.2 if role == "link" else 0.0)
+    worth = 2.0 * min(len(stems(line) & asked), 4) + (role in _TELLS) + 0.8 * (role in _USED)
+    return worth + 0.2 * (role == "link")
 
 
 def parser_program(view: PromptView) -> str:
@@ -88,7 +81,7 @@ def parse(html):
 
 # Answers and choices
 
-_ELEMENT = re.compile(r'^\s*(?:\[\d+\]\s+)?([\w-]+)(?:\s+"(.*?)"(?=\s|$))?(.*)$', re.DOTALL)
+_NUMBER = re.compile(r"^\s*\[\d+\]\s*")
 _LABEL = re.compile(
     r"\b(?:what|which|who|when|where)\s+(?:is|was|are|were)\s+(?:the\s+)?(.+?)(?:\s+(?:of|on|in|for|by)\s+.+)?\s*\?*$",
     re.IGNORECASE,
@@ -110,19 +103,10 @@ def answer(view: PromptView) -> str:
 
 def chosen(view: PromptView) -> tuple[int, str]:
     """Return the number of the candidate that is the wanted element, from 1, or 0, and the sentence why."""
-    scores = [_likeness(view.wanted, line) for line in view.candidates]
+    wanted = _NUMBER.sub("", view.wanted)
+    scores = [alike(wanted, _NUMBER.sub("", line)) for line in view.candidates]
     best = max(scores, default=0.0)
     if best < _LEAST:
         return 0, "None of them has its role and words."
     place = scores.index(best)
     return place + 1, f"{view.candidates[place].strip()} is most like it."
-
-
-def _likeness(wanted: str, line: str) -> float:
-    first, second = _ELEMENT.match(wanted), _ELEMENT.match(line)
-    if first is None or second is None:
-        return 0.0
-    name = alike(first[2] or "", second[2] or "") if first[2] or second[2] else 0.6
-    role = 0.2 if first[1] == second[1] else -0.2
-    rest = 0.1 * SequenceMatcher(None, first[3], second[3]).ratio()
-    return name + role + rest if name > 0 else 0.0

@@ -4,7 +4,6 @@ import calendar
 import re
 from collections.abc import Iterable
 from datetime import date
-from difflib import SequenceMatcher
 
 from core.schema.observation import Element
 
@@ -94,8 +93,7 @@ def alike(first: str, second: str) -> float:
         return 0.7 + 0.15 * common / len(yours)
     if common == len(yours):
         return 0.6 + 0.15 * common / len(mine)
-    ratio = SequenceMatcher(None, one, other).ratio() if min(len(one), len(other)) > 3 else 0.0
-    return max(0.55 * ratio if ratio > 0.8 else 0.0, 0.5 * common / max(len(mine), len(yours)))
+    return 0.5 * common / max(len(mine), len(yours))
 
 
 def short(text: str, most: int = 60) -> str:

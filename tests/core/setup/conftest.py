@@ -145,13 +145,13 @@ class TinyProject:
             "PIP_FIND_LINKS": str(wheels),
         }
 
-    def begin(self, *arguments: str) -> subprocess.Popen[str]:
+    def begin(self, *arguments: str, stderr: int = subprocess.PIPE) -> subprocess.Popen[str]:
         return subprocess.Popen(
             [sys.executable, str(self.root / "main.py"), *arguments],
             env=self.environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=stderr,
             text=True,
         )
 
@@ -159,9 +159,6 @@ class TinyProject:
         process = self.begin(*arguments)
         out, err = process.communicate(timeout=120)
         return subprocess.CompletedProcess(process.args, process.returncode, out, err)
-
-    def log(self) -> str:
-        return (self.venv / "setup.log").read_text()
 
 
 @pytest.fixture(scope="module")

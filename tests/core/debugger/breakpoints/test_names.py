@@ -13,7 +13,7 @@ def test_completion_of_any_text_offers_names_or_nothing(text, cursor):
 
 
 def test_every_function_and_part_has_a_sentence_of_help():
-    assert all(function.doc.endswith(".") for function in FUNCTIONS.values())
+    assert all(doc.startswith(f"{name}(") and doc.endswith(".") for name, doc in FUNCTIONS.items())
 
     def parts(shape):
         for name in shape.parts:

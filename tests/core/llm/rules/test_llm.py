@@ -138,14 +138,9 @@ generic "Ann Hello there"
 generic "Bob Good day"
   generic (.trash)
 """
-    # An icon is pointed at before it is clicked.
-    objective = "Find the email by Bob and click the trash icon to delete it."
-    assert await play(objective, page, page) == ["hover [4]", "click [4]"]
+    assert await decide("Find the email by Bob and click the trash icon to delete it.", page) == "click [4]"
     posts = 'text "@ann"\ngeneric (.like)\ngeneric (.share)\ntext "@bob"\ngeneric (.like)\ngeneric (.share)'
-    assert await play('For the user @bob, click on the "Share" button.', posts, posts) == [
-        "hover [6]",
-        "click [6]",
-    ]
+    assert await decide('For the user @bob, click on the "Share" button.', posts) == "click [6]"
 
 
 async def test_an_action_that_failed_is_not_repeated_on_the_unchanged_page() -> None:
@@ -157,12 +152,6 @@ async def test_what_a_person_did_instead_is_not_done_again() -> None:
     page = 'button "ONE"\nbutton "TWO"'
     by_person = turn(1, "", "click [1]")
     assert await decide("Click button ONE, then click button TWO.", page, by_person) == "click [2]"
-
-
-async def test_a_question_that_holds_up_the_form_is_declined() -> None:
-    page = LOGIN.replace("(#username)", "disabled (#username)")
-    page += 'paragraph "Exit to the home page?"\nbutton "OK"\nbutton "Cancel"'
-    assert await decide('Enter the username "ann" and press login.', page) == "click [8]"
 
 
 async def test_each_purpose_of_a_decision_in_two_calls_gets_the_same_choice() -> None:

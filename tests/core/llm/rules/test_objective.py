@@ -34,11 +34,9 @@ def test_an_objective_becomes_its_parts_in_their_order(
 @pytest.mark.parametrize(
     ("objective", "subject", "values"),
     [
-        ("Forward the email from Ann to Bob.", "Ann", ["Bob"]),
-        ("Forward to Bob the email from Ann.", "Ann", ["Bob"]),
+        ("Delete all messages from Ann.", "Ann", []),
         ("Find the email by Ann and forward that email to Bob.", "Ann", ["Bob"]),
-        ('Reply to Ann\'s email with the text "Good day."', "Ann", ["Good day."]),
-        ("Ann's email should be deleted from the inbox.", "Ann", []),
+        ('Find the email by Ann and reply to them with the text "Good day."', "Ann", ["Good day."]),
     ],
 )
 def test_a_request_about_a_message_tells_its_writer_from_its_receiver(

@@ -287,7 +287,3 @@ async def test_the_same_question_gets_the_same_answer_and_never_none(purpose: Pu
     first, second = await said(purpose, **more), await said(purpose, **more)
     assert first == second
     assert first.strip()
-
-
-async def test_to_judge_for_an_environment_is_refused() -> None:
-    assert "cannot judge" in await said("judge")

@@ -37,7 +37,11 @@ def test_free():
 
 
 def test_it_names_what_no_test_notices_and_what_none_comes_to(tmp_path):
-    for name, text in {"core/sums.py": SUMS, "tests/core/test_sums.py": TESTS, "tests/__init__.py": ""}.items():
+    for name, text in {
+        "core/sums.py": SUMS,
+        "tests/core/test_sums.py": TESTS,
+        "tests/__init__.py": "",
+    }.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     shutil.copy(Path(mutants.__file__), tmp_path / "tests" / "mutants.py")

@@ -34,7 +34,7 @@ class Abstractor:
 
         Raises LLMError and DataError.
         """
-        pairs = tuple(pair for one in self._prompter.exemplars(state) for pair in one.abstraction)
+        pairs = tuple(pair for exemplar in self._prompter.exemplars(state) for pair in exemplar.abstraction)
         most = state.abstraction_settings.pairs
         shown = pairs[max(len(pairs) - most, 0) :]
         return await self._written(state, [shown, ()] if shown else [()])
@@ -76,7 +76,9 @@ class Abstractor:
         if problem := self._prompter.out_of_calls(state):
             return "", problem
         # The exemplars of a family may share one program: it is shown with the task that is nearest.
-        shown = {one.parser: one.task for one in self._prompter.exemplars(state) if one.parser}
+        shown = {
+            exemplar.parser: exemplar.task for exemplar in self._prompter.exemplars(state) if exemplar.parser
+        }
         text = self._prompter.render(
             state, state.preset.prompts.parser, pairs=[(task, code) for code, task in shown.items()], raw=html
         )

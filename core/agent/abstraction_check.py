@@ -32,7 +32,7 @@ def part_refs(text: str, observation: Observation) -> tuple[set[int], str]:
     after the ref of an element that has it in its own words, and wherever the
     page has it in its words and no element of that number.
     """
-    in_words = {one.ref: set(_numbers(_said(one))) for one in observation.elements}
+    in_words = {element.ref: set(_numbers(_said(element))) for element in observation.elements}
     of_page = set().union(*in_words.values())
     named: set[int] = set()
 
@@ -69,8 +69,10 @@ def problem_of(
     named, words = part_refs(clean.text, observation)
     if unknown := sorted(named - {element.ref for element in observation.elements}):
         return f"It names {_some(f'[{ref}]' for ref in unknown)}, which the page does not contain."
-    usable = [one for one in observation.elements if one.usable and "disabled" not in one.states]
-    if usable and not any(one.usable for one in clean.elements):
+    usable = [
+        element for element in observation.elements if element.usable and "disabled" not in element.states
+    ]
+    if usable and not any(element.usable for element in clean.elements):
         kinds = _some(describe(one) for one in usable)
         return f"It contains none of the {len(usable)} usable elements, such as {kinds}."
     need_not = [f" {_plain(text)} " for text in (words, *done)]

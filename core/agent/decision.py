@@ -41,7 +41,7 @@ class Decider:
         samples = await together(*(self._sample(state) for _ in range(self._samples(state))))
         chosen, queue = _majority(samples)
         proposal = chosen.proposal
-        calls = [number for one in samples for number in one.calls]
+        calls = [number for sample in samples for number in sample.calls]
         if proposal.problem and state.calls_left:
             proposal, queue, number = await self._repaired(state, chosen)
             calls.append(number)
@@ -54,7 +54,7 @@ class Decider:
                 "was not done."
             )
             proposal, queue = proposal.replace(remark=f"{remark} {proposal.remark}".strip()), ()
-        votes = tuple(_vote(one) for one in samples) if len(samples) > 1 else ()
+        votes = tuple(_vote(sample) for sample in samples) if len(samples) > 1 else ()
         return Decided(proposal=proposal, queue=queue, calls=tuple(calls), votes=votes)
 
     def _samples(self, state: RunState) -> int:
@@ -141,14 +141,14 @@ def _majority(samples: Sequence[_Sample]) -> tuple[_Sample, tuple[Action, ...]]:
     Of actions that equally many have, the one that was said first wins. What
     cannot be used has no vote; if none can, the first is returned.
     """
-    usable = [one for one in samples if one.proposal.action is not None]
+    usable = [sample for sample in samples if sample.proposal.action is not None]
     if not usable:
         return samples[0], ()
     votes = [one.proposal.action for one in usable]
     wanted = max(votes, key=votes.count)  # Of several the first.
     agreed = [one for one in usable if one.proposal.action == wanted]
     shared = itertools.takewhile(
-        lambda actions: all(one == actions[0] for one in actions),
+        lambda actions: all(action == actions[0] for action in actions),
         zip(*(one.queue for one in agreed), strict=False),
     )
     return agreed[0], tuple(actions[0] for actions in shared)

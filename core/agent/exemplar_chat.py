@@ -24,7 +24,9 @@ TURN = "turn.j2"
 def export_chat(exemplars: tuple[Exemplar, ...]) -> dict[str, str]:
     prompts = Prompts()
     return {
-        "": "".join(f"{json.dumps(_conversation(one, prompts), ensure_ascii=False)}\n" for one in exemplars)
+        "": "".join(
+            f"{json.dumps(_conversation(exemplar, prompts), ensure_ascii=False)}\n" for exemplar in exemplars
+        )
     }
 
 
@@ -41,7 +43,10 @@ def _conversation(exemplar: Exemplar, prompts: Prompts) -> dict[str, Any]:
     )
     messages = [
         {"role": "system", "content": system},
-        *({"role": one.role, "content": one.text} for one in exemplar_messages(exemplar, "lines", turn)),
+        *(
+            {"role": message.role, "content": message.text}
+            for message in exemplar_messages(exemplar, "lines", turn)
+        ),
     ]
     return {"messages": messages}
 

@@ -83,7 +83,9 @@ def describe_filled(element: Element) -> str:
     value = value if len(value) <= 80 else value[:79] + "…"
     shown = [f'value="{value}"'] if value and value != element.name else []
     words = describe(element)
-    states = (one for one in element.states if not _NOT_DONE.fullmatch(one) and not words.endswith(one))
+    states = (
+        state for state in element.states if not _NOT_DONE.fullmatch(state) and not words.endswith(state)
+    )
     return " ".join([words, *shown, *states])
 
 
@@ -104,11 +106,11 @@ def label_of(observation: Observation, action: Action) -> str:
 def _at(observation: Observation, x: float, y: float) -> tuple[Element, ...]:
     """Return the usable elements that lie at a pixel of the window, the outermost first."""
     return tuple(
-        one
-        for one in observation.elements
-        if one.uses
-        and one.box.x <= x <= one.box.x + one.box.width
-        and one.box.y <= y <= one.box.y + one.box.height
+        element
+        for element in observation.elements
+        if element.uses
+        and element.box.x <= x <= element.box.x + element.box.width
+        and element.box.y <= y <= element.box.y + element.box.height
     )
 
 
@@ -154,7 +156,7 @@ def _target(elements: Iterable[Element], description: str, name: str = "target")
 
 def _element_actions(observation: Observation, elements: tuple[Element, ...]) -> Iterator[PermissibleAction]:
     def of_use(use: Use) -> list[Element]:
-        return [one for one in elements if use in one.uses]
+        return [element for element in elements if use in element.uses]
 
     clicked = of_use("click")
     surfaces = [one for one in clicked if _is_surface(one)]
@@ -174,7 +176,7 @@ def _element_actions(observation: Observation, elements: tuple[Element, ...]) ->
             *at,
             *((keys,) if together else ()),
         )
-    if typed := [one for one in of_use("type") if "readonly" not in one.states]:
+    if typed := [element for element in of_use("type") if "readonly" not in element.states]:
         yield _action(
             "type",
             "Type text into a field, in place of what it holds.",
@@ -184,12 +186,12 @@ def _element_actions(observation: Observation, elements: tuple[Element, ...]) ->
             _optional("append", "Add to what the field holds.", "boolean"),
         )
     options = {
-        one.ref: tuple(
-            dict.fromkeys(option.label or option.value for option in one.options if not option.disabled)
+        element.ref: tuple(
+            dict.fromkeys(option.label or option.value for option in element.options if not option.disabled)
         )
-        for one in of_use("select")
+        for element in of_use("select")
     }
-    if selects := [one for one in of_use("select") if options[one.ref]]:
+    if selects := [element for element in of_use("select") if options[element.ref]]:
         yield _action(
             "select",
             "Choose an option of a list.",
@@ -216,9 +218,9 @@ def _element_actions(observation: Observation, elements: tuple[Element, ...]) ->
             _target(checked, "The number of the box."),
             _optional("checked", "The state wanted.", "boolean"),
         )
-    dragged = [one for one in elements if "drag" in one.uses or one in surfaces]
+    dragged = [element for element in elements if "drag" in element.uses or element in surfaces]
     if dragged:
-        places = [one for one in observation.elements if one.in_viewport][:CAP]
+        places = [element for element in observation.elements if element.in_viewport][:CAP]
         yield _action(
             "drag",
             "Drag an element and drop it on another.",
@@ -240,12 +242,14 @@ def _element_actions(observation: Observation, elements: tuple[Element, ...]) ->
         yield _action(
             "right_click", "Click an element with the right button, for the page's menu.", target, *at
         )
-    shapes = [one for one in observation.elements if one.role in _SHAPES and one.in_viewport][:CAP]
+    shapes = [element for element in observation.elements if element.role in _SHAPES and element.in_viewport][
+        :CAP
+    ]
     hovered = dict.fromkeys((*clicked, *of_use("hover"), *shapes))
     if hovered:
         target = _target(hovered, "The number of the element.")
         yield _action("hover", "Move the mouse over an element.", target, *at)
-    if any(_has_words(one) for one in observation.elements):
+    if any(_has_words(element) for element in observation.elements):
         yield _action(
             "select_text",
             "Select words of an element with the mouse, as for marking or styling them.",

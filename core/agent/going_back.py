@@ -77,7 +77,7 @@ class ScheduledSteps:
 
 
 def entry_of(state: RunState, scheduled: Scheduled) -> RemedyEntry:
-    return next(one for one in state.reflection.remedies.entries if one.number == scheduled.entry)
+    return next(entry for entry in state.reflection.remedies.entries if entry.number == scheduled.entry)
 
 
 async def choose_element(
@@ -86,7 +86,7 @@ async def choose_element(
     """Ask which of the candidates the element is; None for none of them, or where no call is left."""
     if prompter.out_of_calls(state):
         return None
-    candidates = tuple(one.line() for one in found.candidates)
+    candidates = tuple(candidate.line() for candidate in found.candidates)
     text = prompter.render(
         state, state.preset.prompts.choose, wanted=element.line(), candidates=candidates, result=found.why
     )

@@ -90,15 +90,19 @@ class HumanActions:
     def _abstracted(self, action: Action, page: Observation) -> Abstracted:
         """Return the page as a prompt would show it, with what the person has used; no LLM is asked for it."""
         state = self.run.state
-        used = {one.ref for one in action.targets if isinstance(one, RefTarget)}
+        used = {target.ref for target in action.targets if isinstance(target, RefTarget)}
         if state.is_on("abstraction") and state.abstraction_settings.how == "ranked":
             shown = ranked(page, state.objectives, keep=state.abstraction_settings.keep)
-            kept = {one.ref for one in shown.elements} | used
-            shown = clean(page, [one for one in page.elements if one.ref in kept])
+            kept = {element.ref for element in shown.elements} | used
+            shown = clean(page, [element for element in page.elements if element.ref in kept])
             how = f"ranking by the words of the task, {state.abstraction_settings.keep} elements kept"
             return Abstracted(clean=shown, tokens=tokens_of(shown), how=how)
         shown = clean_of(page)
-        left_out = [one for one in page.elements if one.ref in used - {kept.ref for kept in shown.elements}]
+        left_out = [
+            element
+            for element in page.elements
+            if element.ref in used - {kept.ref for kept in shown.elements}
+        ]
         if left_out:
             text = "\n".join((shown.text, *(one.line() for one in left_out)))
             shown = shown.replace(text=text, elements=(*shown.elements, *left_out))
@@ -134,8 +138,8 @@ def _typed(human_action: HumanAction, page: Capture) -> Capture:
     if human_action.kind != "type" or human_action.ref is None:
         return page
     elements = tuple(
-        one.replace(value=human_action.text) if one.ref == human_action.ref else one
-        for one in page.observation.elements
+        element.replace(value=human_action.text) if element.ref == human_action.ref else element
+        for element in page.observation.elements
     )
     observation = page.observation.replace(elements=elements)
     return page.replace(observation=observation)

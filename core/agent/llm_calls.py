@@ -186,7 +186,7 @@ def why_cancelled(otherwise: str) -> str:
 
 async def together(*questions: Awaitable[Any]) -> list[Any]:
     """Return the results of several concurrent questions; if one fails, the others are cancelled."""
-    tasks = [asyncio.ensure_future(one) for one in questions]
+    tasks = [asyncio.ensure_future(question) for question in questions]
     try:
         # Unlike `await task` it leaves the tasks alone when it is cancelled: they are told why below.
         done, pending = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)

@@ -205,10 +205,10 @@ class Prompter:
     def _mistakes(self, state: RunState) -> tuple[Mistake, ...]:
         """Return what the exemplars in the prompt tell to have been wrong."""
         return tuple(
-            Mistake(task=one.task, page=contrast.observation, tried=contrast.tried, right=contrast.right)
-            for one in self.exemplars(state)
-            for number in range(len(one.steps))
-            for contrast in one.mistakes(number)
+            Mistake(task=exemplar.task, page=contrast.observation, tried=contrast.tried, right=contrast.right)
+            for exemplar in self.exemplars(state)
+            for number in range(len(exemplar.steps))
+            for contrast in exemplar.mistakes(number)
         )
 
     def _exemplar(self, state: RunState, exemplar: Exemplar) -> Iterable[Message]:
@@ -242,7 +242,7 @@ class Prompter:
     @staticmethod
     def own_trail(state: RunState) -> list[Any]:
         """Return the looks of the frame at work that are shown, the oldest first."""
-        own = [one for one in state.trail if one.frame == state.frame]
+        own = [step for step in state.trail if step.frame == state.frame]
         return own[-state.preset.history :] if state.preset.history else []
 
     def shows_pictures(self, state: RunState, purpose: Purpose = "decide") -> bool:
@@ -273,7 +273,7 @@ class Prompter:
             "observation": seen,
             "history": self.history(state),
             "notes": frame.notes if frame is not None else tuple(map(one_line, state.notes)),
-            "plan": tuple(one.text for one in plan.subtasks) if plan is not None else (),
+            "plan": tuple(subtask.text for subtask in plan.subtasks) if plan is not None else (),
             "subtask": self.subtask(state),
             "experience": self.experience(state),
             "mistakes": self._mistakes(state) if purpose in _CONVERSATIONS else (),
@@ -300,10 +300,15 @@ class Prompter:
             found += exemplar_parts(messages[0].text, texts, exemplars)
         else:
             at = 1
-            for one in exemplars:
-                length = 2 * len(one.steps)
+            for exemplar in exemplars:
+                length = 2 * len(exemplar.steps)
                 part = PromptPart(
-                    kind="exemplar", id=one.id, title=one.task, family=one.family, message=at, messages=length
+                    kind="exemplar",
+                    id=exemplar.id,
+                    title=exemplar.task,
+                    family=exemplar.family,
+                    message=at,
+                    messages=length,
                 )
                 found.append(part)
                 at += length

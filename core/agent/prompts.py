@@ -85,7 +85,9 @@ def written(action: PermissibleAction) -> str:
     """Return how a permissible action is written, with what it takes here, such as ``select_item [item_id]``."""
     if action.origin == "page":
         return usage(action.name, [parameter.name for parameter in action.parameters])
-    return " ".join([action.name, *(bracketed(one.name, one.required) for one in action.parameters)])
+    return " ".join(
+        [action.name, *(bracketed(parameter.name, parameter.required) for parameter in action.parameters)]
+    )
 
 
 class Prompts:

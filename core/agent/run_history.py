@@ -275,7 +275,7 @@ class RunHistory:
         """Return what was done in the page before a step, in order."""
         found: list[RecordedInput] = []
         for step in saved.done_at:
-            found += next((one.inputs for one in self.records(step) if isinstance(one, Acted)), ())
+            found += next((record.inputs for record in self.records(step) if isinstance(record, Acted)), ())
         return found
 
     def _plain(self, step: int) -> Checkpoint:

@@ -75,7 +75,7 @@ def prompt_at(
     return StoredPrompt(
         state=recognised.state,
         why=recognised.why,
-        actions=tuple(one.name for one in recognised.permissible.actions),
+        actions=tuple(action.name for action in recognised.permissible.actions),
         messages=Decider(prompter).messages(state),
     )
 

@@ -283,6 +283,6 @@ class Attachment:
 
     def _tell(self) -> None:
         watchers, self._watchers = self._watchers, []
-        for one in watchers:
-            if not one.done():
-                one.set_result(None)
+        for watcher in watchers:
+            if not watcher.done():
+                watcher.set_result(None)

@@ -94,7 +94,9 @@ class BrowserProxy:
             case "new":
                 tab = await self.launches.open_tab(launched) if launched else await self.host.open_tab()
                 name = self._names.name(tab)
-                opened = next((one for one in await self._targets(request) if one["id"] == name), None)
+                opened = next(
+                    (target for target in await self._targets(request) if target["id"] == name), None
+                )
                 return JSONResponse(opened or {"id": name})
             case "activate":
                 await self.host.activate_tab(tab)
@@ -110,7 +112,7 @@ class BrowserProxy:
         """Return the ids of pages that are no tabs of the host: they are none of the agent's."""
         tabs = await self.host.tabs()
         pages = (one for one in await self._asked("/json/list") if one["type"] == "page")
-        return frozenset(one["id"] for one in pages if one["id"] not in tabs)
+        return frozenset(page["id"] for page in pages if page["id"] not in tabs)
 
     async def _targets(self, request: Request) -> list[Message]:
         found = []

@@ -253,8 +253,8 @@ def _exemplar(at: int, given: str | tuple[str, str]) -> ShownExemplar:
 
 def _plan_of(told: ToldPlan, before: Plan | None) -> Plan:
     """Return the plan that was said; of the one before it keeps what steps have the same words."""
-    texts = [" ".join(one.split()) for one in told.steps]
-    known = {one.text: one for one in before.subtasks} if before is not None else {}
+    texts = [" ".join(step.split()) for step in told.steps]
+    known = {subtask.text: subtask for subtask in before.subtasks} if before is not None else {}
     kept = [known.get(text, Subtask(text=text)) for text in texts]
     over = ("done", "needless")
     at = told.at
@@ -266,6 +266,6 @@ def _plan_of(told: ToldPlan, before: Plan | None) -> Plan:
         if number < at:
             status = one.status if one.status in over else "done"
         subtasks.append(one.replace(status=status))
-    same = before is None or [one.text for one in before.subtasks] == texts
+    same = before is None or [subtask.text for subtask in before.subtasks] == texts
     revision = before.revision if before is not None else 0
     return Plan(subtasks=tuple(subtasks), revision=revision if same else revision + 1)

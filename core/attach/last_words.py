@@ -66,8 +66,8 @@ def _words(line: str) -> str:
 
 def _with_place(words: str, frames: Sequence[_Frame], folder: Path) -> str:
     """Add the last frame in a file of the program's own, or else the last."""
-    own = [one for one in frames if not _FOREIGN.search(one.file.replace("\\", "/"))]
-    own = own or [one for one in frames if not one.file.startswith(("node:", "<"))]
+    own = [frame for frame in frames if not _FOREIGN.search(frame.file.replace("\\", "/"))]
+    own = own or [frame for frame in frames if not frame.file.startswith(("node:", "<"))]
     if not own:
         return words
     file = Path(own[-1].file)

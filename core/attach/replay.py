@@ -49,7 +49,7 @@ class RecordedCall(NamedTuple):
 
 def recorded_calls(store: TraceStore, detail: StepDetail) -> list[RecordedCall]:
     """Return the calls of a step, in order."""
-    edited = any(one.kind == "prompt" for one in detail.interventions)
+    edited = any(intervention.kind == "prompt" for intervention in detail.interventions)
     calls = []
     for call in detail.calls:
         prompt = store.prompt(call)

@@ -70,7 +70,7 @@ class Script(NamedTuple):
     def shown(self) -> str:
         """The script as a person reads it, with its arguments."""
         words, values = self.run
-        given = ", ".join(_literal(one, "element") for one in values if one not in _NONE)
+        given = ", ".join(_literal(value, "element") for value in values if value not in _NONE)
         return f"{words} ({given})" if given else words
 
     @property
@@ -115,12 +115,12 @@ def script_of(message: Message, *, in_library: bool = False) -> Script | None:
         handles = tuple(one["objectId"] for one in (given, *arguments) if one.get("objectId"))
         own = in_library or _BUNDLE.match(words) is not None or _LAYOUT.sub("", words) == _PUPPETEER_CONTENT
         return Script(words, handles, own=own)
-    handles = tuple(one["objectId"] for one in arguments[1:] if one.get("objectId"))
+    handles = tuple(argument["objectId"] for argument in arguments[1:] if argument.get("objectId"))
     at, words = next(
         ((at, one["value"]) for at, one in enumerate(arguments) if isinstance(one.get("value"), str)),
         (len(arguments), ""),
     )
-    values = tuple(one.get("value") for one in arguments[at + 2 :] if "objectId" not in one)
+    values = tuple(argument.get("value") for argument in arguments[at + 2 :] if "objectId" not in argument)
     own = in_library or _INJECTED.match(words) is not None
     script = Script(words, handles, values, own)
     if not own:
@@ -140,13 +140,13 @@ def trials_of(message: Message, script: Script) -> list[Message]:
     given, method = message["params"], message["method"]
     if _UTILITY not in str(given.get("functionDeclaration")):
         return [{"method": method, "params": {**given, "awaitPromise": False, "throwOnSideEffect": True}}]
-    handles = [{"objectId": one} for one in script.handles]
+    handles = [{"objectId": handle} for handle in script.handles]
     words, values = script.run
     if script.own:  # It waits for a condition of the agent's.
         arguments = dict(pair for one in script.given for pair in _pairs(one))
         words, values = str(script.named("expression")), (arguments.get("arg", {"v": "undefined"}),)
     try:
-        called = f"({', '.join(_literal(one) for one in values)})"
+        called = f"({', '.join(_literal(value) for value in values)})"
     except ValueError:
         return []
     declared = f"function(...h) {{ const f = ({words}\n); if (typeof f === 'function') f{called}; }}"
@@ -227,11 +227,11 @@ def _literal(value: Any, handle: str = "") -> str:
         case {"o": list(pairs)}:
             return (
                 "{"
-                + ", ".join(f"{json.dumps(one['k'])}: {_literal(one['v'], handle)}" for one in pairs)
+                + ", ".join(f"{json.dumps(pair['k'])}: {_literal(pair['v'], handle)}" for pair in pairs)
                 + "}"
             )
         case {"a": list(items)}:
-            return f"[{', '.join(_literal(one, handle) for one in items)}]"
+            return f"[{', '.join(_literal(item, handle) for item in items)}]"
         case {"h": int(number)}:
             return handle or f"h[{number}]"
         case {"d": str(date)}:

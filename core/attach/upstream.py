@@ -140,7 +140,7 @@ async def answer_beside(llm: Answerer, path: str, body: dict[str, Any] | None) -
 async def _embeddings(llm: Answerer, body: dict[str, Any]) -> Response:
     given = body.get("input")
     texts = [given] if isinstance(given, str) else given
-    if not isinstance(texts, list) or not all(isinstance(one, str) for one in texts):
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         return JSONResponse(
             error_body("input must be a string or a list of strings.", "invalid_request_error"), 400
         )

@@ -115,7 +115,7 @@ def _tool_call(call: object, id: str) -> ToolCall:
 def _tools(body: dict[str, Any]) -> tuple[Tool, ...]:
     """Return the functions that may be called; tools of the server's own have their type as a name."""
     found = []
-    for one in _items(body.get("tools")) + [{"function": one} for one in _items(body.get("functions"))]:
+    for one in _items(body.get("tools")) + [{"function": item} for item in _items(body.get("functions"))]:
         function = one["function"] if isinstance(one.get("function"), dict) else one
         parameters = function.get("parameters")
         found.append(
@@ -182,7 +182,7 @@ class ChatFormat:
     def read(self, body: dict[str, Any]) -> LLMRequest:
         return LLMRequest(
             purpose="agent",
-            messages=tuple(_chat_message(one) for one in _items(body.get("messages"))),
+            messages=tuple(_chat_message(item) for item in _items(body.get("messages"))),
             tools=_tools(body),
             tool_choice=_tool_choice(body),
             reply_schema=_schema(body.get("response_format")),
@@ -195,7 +195,9 @@ class ChatFormat:
         came = dict(zip(asked.messages, _items(body.get("messages")), strict=True))
         return {
             **body,
-            "messages": [came.get(one) or shaped_message(one, images=True) for one in sent.messages],
+            "messages": [
+                came.get(message) or shaped_message(message, images=True) for message in sent.messages
+            ],
         }
 
     def whole(self, reply: LLMReply, body: dict[str, Any]) -> dict[str, Any]:
@@ -237,7 +239,9 @@ class ChatFormat:
 
 def _chat_message(message: dict[str, Any]) -> Message:
     text, images = _text_of(_field(message, "content", "refusal"))
-    calls = [_tool_call(one.get("function"), _words(one, "id")) for one in _items(message.get("tool_calls"))]
+    calls = [
+        _tool_call(item.get("function"), _words(item, "id")) for item in _items(message.get("tool_calls"))
+    ]
     if isinstance(message.get("function_call"), dict):
         calls.append(_tool_call(message["function_call"], ""))
     return Message(
@@ -314,7 +318,7 @@ class ResponsesFormat:
         changed = {name: value for name, value in body.items() if name != "instructions"}
         if instructions and messages and messages[0].role == "system":
             changed["instructions"] = messages.pop(0).text
-        items = (came.get(one) or tuple(_message_items(one)) for one in messages)
+        items = (came.get(message) or tuple(_message_items(message)) for message in messages)
         changed["input"] = [
             one for found in items for one in ((found,) if isinstance(found, dict) else found)
         ]
@@ -496,7 +500,8 @@ class _ResponsesAssembly(Assembly):
             "content": "\n".join(texts) or None,
             "reasoning_content": "\n".join(reasoning) or None,
             "tool_calls": [
-                {"id": one.id, "function": {"name": one.name, "arguments": one.arguments}} for one in calls
+                {"id": call.id, "function": {"name": call.name, "arguments": call.arguments}}
+                for call in calls
             ],
         }
         cut = _words(response, "status") == "incomplete"

@@ -151,7 +151,9 @@ class Boundary:
         """Raise ActionError if a page may not be given one of these files."""
         for path in paths:
             real = Path(path).expanduser().resolve()
-            if str(real) in self.allowed or any(real.is_relative_to(one.resolve()) for one in self.folders):
+            if str(real) in self.allowed or any(
+                real.is_relative_to(folder.resolve()) for folder in self.folders
+            ):
                 continue
             why = f"{real} is in no folder that the task or upload_folders in the settings names."
             crossing = Crossing(kind="file", what=str(real), host=str(real), why=why)

@@ -98,13 +98,17 @@ async def unchanged(page: Page, seen: ReadState) -> bool:
         return False
     if not page.loading.loaded.is_set() or page.loading.requested:
         return False
-    if any(one.link.session.worlds.get(one.link.id) != one.world for one in seen.documents):
+    if any(
+        document.link.session.worlds.get(document.link.id) != document.world for document in seen.documents
+    ):
         return False
     try:
-        if not all(await asyncio.gather(*(_document_unchanged(page, one) for one in seen.documents))):
+        if not all(
+            await asyncio.gather(*(_document_unchanged(page, document) for document in seen.documents))
+        ):
             return False
         # Only now: what was pending has been made by asking the documents.
-        now = await rendered(page, [one.link for one in seen.documents])
+        now = await rendered(page, [document.link for document in seen.documents])
     except (PageGone, BrowserError, ActionError, KeyError):
         return False
     return all(not made.since(seen.rendered[channel]) for channel, made in now.items())

@@ -171,7 +171,7 @@ class ChromiumHost:
         session = await browser.new_browser_cdp_session()
         processes = (await session.send("SystemInfo.getProcessInfo"))["processInfo"]
         await session.detach()
-        return int(next(one["id"] for one in processes if one["type"] == "browser"))
+        return int(next(process["id"] for process in processes if process["type"] == "browser"))
 
     class _Contexts:
         """The part of a browser that `Tabs` uses: its contexts, including the persistent one of a named profile."""

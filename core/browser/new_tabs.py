@@ -32,4 +32,4 @@ async def _comes_late(host: BrowserHost, opener: Page) -> bool:
         targets = (await opener.channel.session.send("Target.getTargets"))["targetInfos"]
     except Error:
         return False  # The page has closed itself.
-    return any(one.get("openerId") == opener.tab and one["targetId"] not in known for one in targets)
+    return any(target.get("openerId") == opener.tab and target["targetId"] not in known for target in targets)

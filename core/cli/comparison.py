@@ -19,7 +19,7 @@ def compare(settings: Settings, left: int, right: int, *, as_json: bool) -> None
             {
                 **compared.model_dump(),
                 "first_difference": compared.first_difference,
-                "parts": [{**one.model_dump(), "same": one.same} for one in parts],
+                "parts": [{**part.model_dump(), "same": part.same} for part in parts],
             }
         )
         return
@@ -30,7 +30,7 @@ def compare(settings: Settings, left: int, right: int, *, as_json: bool) -> None
     if compared.first_difference is None:
         put("The runs do not differ in page, action or outcome of any step.")
         return
-    names = ", ".join(one.name for one in parts if not one.same)
+    names = ", ".join(part.name for part in parts if not part.same)
     put(f"They first differ at line {compared.first_difference + 1}: {names}.")
 
 

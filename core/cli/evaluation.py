@@ -171,7 +171,7 @@ async def _carry_out(
 def _making(plan: EvaluationPlan, settings: Settings, llms: LLMs) -> Making:
     """Return with what the runs are made."""
     used = []
-    for name in dict.fromkeys(one.llm for one in plan.variants):
+    for name in dict.fromkeys(variant.llm for variant in plan.variants):
         llm, entry = llms.get(name), settings.llms.get(name)
         if isinstance(llm, OpenAICompatibleLLM):
             used.append(

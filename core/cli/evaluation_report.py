@@ -98,10 +98,10 @@ def _print(report: EvaluationReport) -> None:
         for sentence in made.sentences:
             put(sentence)
     put("")
-    _put_shares("variant", [(one.variant, one) for one in report.variants])
+    _put_shares("variant", [(variant.variant, variant) for variant in report.variants])
     for title, shares in (("preset", report.presets), ("llm", report.llms)):
         if 1 < len(shares) < len(report.variants):
-            _put_shares(title, [(getattr(one, title), one) for one in shares])
+            _put_shares(title, [(getattr(share, title), share) for share in shares])
     for paper in report.published:
         if not paper.task and paper.success is not None:
             on = f"{paper.tasks} of these tasks" if paper.tasks else paper.measured_on
@@ -109,13 +109,13 @@ def _print(report: EvaluationReport) -> None:
                 f"published: {paper.agent} with {paper.llm}, {paper.success * 100:.1f} % on {on} ({paper.source})"
             )
     put("")
-    if len({one.family for one in report.families}) < len({one.task for one in report.tasks}):
-        _put_shares("family", [(f"{one.family}  {one.variant}", one) for one in report.families])
+    if len({family.family for family in report.families}) < len({task.task for task in report.tasks}):
+        _put_shares("family", [(f"{family.family}  {family.variant}", family) for family in report.families])
         put("")
     if len(report.plan.tasks) > 1:
         put_table(
             ("task", "variant", "success", "95 % interval", *_FIGURES),
-            [(one.task, one.variant, *_success(one), *_cells(one)) for one in report.tasks],
+            [(task.task, task.variant, *_success(task), *_cells(task)) for task in report.tasks],
         )
     _print_comparison(report)
     if report.worth is not None:
@@ -155,13 +155,13 @@ def _print_comparison(report: EvaluationReport) -> None:
             ("task", "seed", "time", "runs", "flip"),
             [
                 (
-                    one.task,
-                    str(one.seed),
-                    str(one.time),
-                    f"{one.runs[0]}, {one.runs[1]}",
-                    "to success" if one.to_success else "to failure",
+                    flip.task,
+                    str(flip.seed),
+                    str(flip.time),
+                    f"{flip.runs[0]}, {flip.runs[1]}",
+                    "to success" if flip.to_success else "to failure",
                 )
-                for one in report.comparison.flips
+                for flip in report.comparison.flips
             ],
         )
 
@@ -169,7 +169,7 @@ def _print_comparison(report: EvaluationReport) -> None:
 def _print_failures(groups: tuple[FailureGroup, ...]) -> None:
     rows = []
     for group in groups[:_SHOWN]:
-        runs = [str(one.run) for one in group.runs if one.run is not None]
+        runs = [str(run.run) for run in group.runs if run.run is not None]
         shown = ", ".join(runs[:4]) + (", …" if len(runs) > 4 else "")
         rows.append(
             (str(len(group.runs)), shown, f"{group.name}: {group.sentence}" if group.name else group.sentence)

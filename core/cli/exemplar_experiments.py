@@ -169,7 +169,7 @@ def _with_exemplars(store: TraceStore, run: int) -> tuple[int, ...]:
     found = []
     for row in store.steps(run):
         detail = store.step(run, row.number)
-        asked = any(isinstance(one, Decided) for one in detail.records)
+        asked = any(isinstance(record, Decided) for record in detail.records)
         calls = [call for call in detail.calls if call.purpose in ("decide", "function")]
         if asked and calls and any(part.kind == "exemplar" for part in store.prompt(calls[0]).parts):
             found.append(row.number)

@@ -80,13 +80,13 @@ def leave_one_out_of(
         ("family", "exemplars", "right", "nearest other", "taken for"),
         [
             (
-                one.family,
-                str(one.members),
-                f"{one.right / one.members:.0%}",
-                f"{one.distance:.3f}",
-                ", ".join(f"{name or 'nothing'} ({count})" for name, count in one.taken_for.items()),
+                family.family,
+                str(family.members),
+                f"{family.right / family.members:.0%}",
+                f"{family.distance:.3f}",
+                ", ".join(f"{name or 'nothing'} ({count})" for name, count in family.taken_for.items()),
             )
-            for one in found.families
+            for family in found.families
         ],
     )
     if not found.members:

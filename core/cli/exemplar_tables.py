@@ -111,7 +111,7 @@ def show_exemplar(
             {
                 **entry.replace(exemplar=exemplar).model_dump(),
                 "versions": [one.model_dump() for one in versions],
-                "retrievals": [one.model_dump() for one in retrievals],
+                "retrievals": [retrieval.model_dump() for retrieval in retrievals],
                 "standing": standing.model_dump(),
             }
         )
@@ -150,12 +150,13 @@ def check_exemplars(settings: Settings, wanted: Filter, most_tokens: int, *, as_
         return found
 
     problems = asyncio.run(work())
-    faults = sum(1 for one in problems if one.level == "fault")
+    faults = sum(1 for problem in problems if problem.level == "fault")
     if as_json:
-        put_json([{**one.model_dump(exclude={"at"}), "where": one.where} for one in problems])
+        put_json([{**problem.model_dump(exclude={"at"}), "where": problem.where} for problem in problems])
     elif problems:
         put_table(
-            ("exemplar", "", "where", "what"), [(one.id, one.level, one.where, one.text) for one in problems]
+            ("exemplar", "", "where", "what"),
+            [(problem.id, problem.level, problem.where, problem.text) for problem in problems],
         )
     say(f"{faults} faults, {len(problems) - faults} notes in {library.total(wanted)} exemplars.")
     return not faults
@@ -276,7 +277,9 @@ def print_map(settings: Settings, *, as_csv: bool, as_json: bool) -> None:
         put_json(
             {
                 "share": 0.0 if found is None else round(found.share, 4),
-                "points": [dict(zip(("id", "family", "across", "up"), one, strict=True)) for one in points],
+                "points": [
+                    dict(zip(("id", "family", "across", "up"), point, strict=True)) for point in points
+                ],
                 "alone": [{"family": family, "id": id} for family, id in single],
                 "furthest": [one.model_dump() for one in lonely],
             }

@@ -79,8 +79,8 @@ def _preview(plan: PrunePlan, size: int, *, as_json: bool) -> None:
         put_json(plan.model_dump())
         return
     groups: dict[tuple[str, str], list[PruneRun]] = defaultdict(list)
-    for one in plan.runs:
-        groups[(one.task, one.outcome)].append(one)
+    for run in plan.runs:
+        groups[(run.task, run.outcome)].append(run)
     if groups:
         put_table(
             ("task", "outcome", "runs", "steps", "from", "to"),

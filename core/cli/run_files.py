@@ -86,8 +86,10 @@ def _show(path: Path, kind: ImportFormat, imported: ImportedRun) -> None:
         f"{len(imported.faulty)} faulty."
     )
     rows = [(one.position, "left out", one.why) for one in imported.left_out]
-    rows += [(one.position, "faulty", one.why) for one in imported.faulty]
-    steps = [(one.position, str(one.action or one.message), one.target, one.url) for one in imported.steps]
+    rows += [(entry.position, "faulty", entry.why) for entry in imported.faulty]
+    steps = [
+        (step.position, str(step.action or step.message), step.target, step.url) for step in imported.steps
+    ]
     put_table(("entry", "action", "element", "at"), steps)
     if rows:
         put_table(("entry", "", "why"), rows)
@@ -100,14 +102,14 @@ def _as_json(path: Path, kind: ImportFormat, imported: ImportedRun, run: int | N
         "run": run,
         "steps": [
             {
-                "position": one.position,
-                "action": str(one.action) if one.action is not None else None,
-                "target": one.target,
-                "url": one.url,
-                "outcome": one.outcome,
+                "position": step.position,
+                "action": str(step.action) if step.action is not None else None,
+                "target": step.target,
+                "url": step.url,
+                "outcome": step.outcome,
             }
-            for one in imported.steps
+            for step in imported.steps
         ],
         "left_out": [one.model_dump() for one in imported.left_out],
-        "faulty": [one.model_dump() for one in imported.faulty],
+        "faulty": [entry.model_dump() for entry in imported.faulty],
     }

@@ -146,5 +146,5 @@ def _step_as_json(store: TraceStore, detail: StepDetail) -> dict[str, Any]:
         **detail.row.model_dump(mode="json"),
         "records": [record.model_dump(mode="json") for record in detail.records],
         "calls": calls,
-        "interventions": [one.model_dump(mode="json") for one in detail.interventions],
+        "interventions": [intervention.model_dump(mode="json") for intervention in detail.interventions],
     }

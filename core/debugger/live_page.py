@@ -27,7 +27,7 @@ class LivePageView(Record):
     @property
     def next(self) -> OutlineView | None:
         """What the next action acts on, if it is in the page."""
-        return next((one for one in self.outlines if one.chosen), None)
+        return next((outline for outline in self.outlines if outline.chosen), None)
 
 
 class Picked(Record):

@@ -377,7 +377,7 @@ def _needed(raw: Any) -> str:
     if isinstance(evaluation, list):  # WebArena Verified
         names = [one.get("evaluator") for one in evaluation if isinstance(one, dict)]
     needed = (
-        [_NEEDS[one] for one in names if isinstance(one, str) and one in _NEEDS]
+        [_NEEDS[name] for name in names if isinstance(name, str) and name in _NEEDS]
         if isinstance(names, list)
         else []
     )

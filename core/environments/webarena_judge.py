@@ -144,7 +144,7 @@ def _joined(reference: str) -> str:
 
 
 def _listed(texts: Sequence[str]) -> str:
-    return " or ".join(f'"{one}"' for one in texts)
+    return " or ".join(f'"{text}"' for text in texts)
 
 
 def _visual_failure(texts: TextChecks, found: str, said: str) -> str | None:
@@ -271,7 +271,7 @@ async def _program_failure(
                 return failure
             meanings = target.required_contents.fuzzy_match or ""
             parts = meanings.split(OR) if isinstance(meanings, str) else [", ".join(meanings)]
-            questions += [_answer_question(config.intent, one, found) for one in parts if one]
+            questions += [_answer_question(config.intent, part, found) for part in parts if part]
         return None
     finally:
         if moved:

@@ -154,7 +154,7 @@ def check_draft(
         *(check_length(draft) if draft.steps else ()),
         *check_run(draft, run, is_success),
     )
-    return (*missing, *(one for one in others if not {one.at, one.at[:2]} & places))
+    return (*missing, *(other for other in others if not {other.at, other.at[:2]} & places))
 
 
 def check_whole(draft: Draft) -> tuple[Problem, ...]:
@@ -164,7 +164,7 @@ def check_whole(draft: Draft) -> tuple[Problem, ...]:
     except ValidationError as error:
         problems = (_missing(draft.id, one["loc"], one["msg"]) for one in error.errors(include_url=False))
         # Looks that are wrong do not count for pydantic: there may seem to be none.
-        return tuple(one for one in problems if one.at != ("steps",) or not draft.steps)
+        return tuple(problem for problem in problems if problem.at != ("steps",) or not draft.steps)
     return ()
 
 
@@ -222,7 +222,7 @@ def check_contrasts(exemplar: Draft, policies: Collection[str] = ()) -> Iterator
             yield right
         else:
             yield from _absent(id, right, contrast.observation, (*at, "right"))
-        if not any(one.observation == contrast.observation for one in exemplar.steps):
+        if not any(step.observation == contrast.observation for step in exemplar.steps):
             message = "Its page is not one of the looks, so prompts do not show it."
             yield Problem(id=id, kind="element", at=at, text=message, level="note")
         if contrast.tried == contrast.right:

@@ -36,7 +36,7 @@ class ExemplarFiles:
 
     def all(self) -> tuple[Exemplar, ...]:
         """Return the exemplars that are not archived, by family and id; `problems` tells what was left out."""
-        return tuple(one.exemplar for one in self.members() if not one.exemplar.archived)
+        return tuple(member.exemplar for member in self.members() if not member.exemplar.archived)
 
     def members(self) -> tuple[FileMember, ...]:
         """Return all exemplars by family and id, archived ones included; `problems` tells what was left out."""
@@ -144,7 +144,7 @@ def _lines_of(path: Path) -> _Lines:
 
 def write_exemplars(path: Path, exemplars: Iterable[Exemplar]) -> None:
     """Write a file of exemplars, whole or not at all; raises DataError."""
-    write_files({path: "".join(f"{line_of(one)}\n" for one in exemplars)})
+    write_files({path: "".join(f"{line_of(exemplar)}\n" for exemplar in exemplars)})
 
 
 def write_files(files: dict[Path, str]) -> None:

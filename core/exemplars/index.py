@@ -268,7 +268,7 @@ class ExemplarIndex:
         on_progress: OnProgress | None,
     ) -> int:
         """Embed the texts that have no vectors, some at a time, and return how many."""
-        living = [one for one in members if not one.archived]
+        living = [member for member in members if not member.archived]
         slots = vectors.slots(one.text for one in living)
         texts: dict[int, int] = {}
         for one, slot in zip(living, slots.tolist(), strict=True):
@@ -277,7 +277,10 @@ class ExemplarIndex:
         missing = tuple(texts.values())
         for start in range(0, len(missing), _BATCH):
             batch = missing[start : start + _BATCH]
-            keys = {text_number(one.key): one.key for one in self._exemplars_of(batch, given).values()}
+            keys = {
+                text_number(exemplar.key): exemplar.key
+                for exemplar in self._exemplars_of(batch, given).values()
+            }
 
             def report(done: int, of: int, start: int = start) -> None:
                 if on_progress is not None:

@@ -252,7 +252,7 @@ class Memory:
     def taken(self, ids: Iterable[str]) -> set[str]:
         """Return those of the ids that the library or a file has."""
         ids = set(ids)
-        return self.library().has(ids) | {one.exemplar.id for one in self.files.members()} & ids
+        return self.library().has(ids) | {member.exemplar.id for member in self.files.members()} & ids
 
     def free_id(self, wanted: str) -> str:
         """Return an id that no exemplar has: the one that is wanted, or with a number behind it."""

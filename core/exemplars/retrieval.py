@@ -43,7 +43,7 @@ async def recall(query: str, index: Searched, settings: RecallSettings, *, envir
         found = index.nearest(vector, settings.most + max(SHOWN, settings.votes), environment=within)
         voters = _voters(_readable(found), settings)
         if voters and settings.by == "family":
-            family = voted([one.exemplar.family for one in voters])
+            family = voted([voter.exemplar.family for voter in voters])
             many = _READ
             while True:
                 of_family = index.nearest(vector, many, family=family, environment=within)
@@ -77,9 +77,9 @@ def decide(
         why = f"None of the nearest can be read. {_left_out(faults)}"
         return Recall(query=query, embedding=name, retrieved=_retrieved((), (), found, faults), why=why)
     voters = _voters(readable, settings)
-    votes = Counter(one.exemplar.family for one in voters)
+    votes = Counter(voter.exemplar.family for voter in voters)
     most = max(votes.values())
-    family = voted([one.exemplar.family for one in voters])
+    family = voted([voter.exemplar.family for voter in voters])
     nearest = readable[0].distance
     if settings.threshold is not None and nearest > settings.threshold:
         why = f"The nearest lies at {nearest:.3f}, beyond the threshold of {settings.threshold:.3f}, so none is used."
@@ -176,7 +176,7 @@ def _retrieved(
     chosen: Sequence[Near], voters: Sequence[Near], found: Sequence[Near], faults: Mapping[str, str]
 ) -> tuple[Retrieved, ...]:
     used = {one.exemplar.id for one in chosen}
-    voted = {one.exemplar.id for one in voters}
+    voted = {voter.exemplar.id for voter in voters}
     rejected = [one for one in found if one.exemplar.id not in used]
     count = max(SHOWN, sum(1 for one in rejected if one.exemplar.id in voted))
     # What would be used but for something is told, however far away it is.

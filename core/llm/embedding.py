@@ -175,9 +175,9 @@ class EndpointEmbedding:
         entries = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
         if len(entries) != len(texts):
             raise LLMError(f"{self.name} returned {len(entries)} embeddings for {len(texts)} texts.")
-        if all(type(one.get("index")) is int for one in entries):
+        if all(type(entry.get("index")) is int for entry in entries):
             entries.sort(key=lambda one: one["index"])
-        rows = [one.get("embedding") for one in entries]
+        rows = [entry.get("embedding") for entry in entries]
         try:
             return [_numbers(row) for row in rows]
         except TypeError as error:

@@ -32,8 +32,10 @@ def numbered(action: Action, permissible: Permissible) -> Action:
 
 
 def _all_targets(permissible: Permissible) -> tuple[Choice, ...]:
-    targets = (one.parameter("target") for one in permissible.actions)
-    return tuple({choice.value: choice for one in targets if one for choice in one.choices or ()}.values())
+    targets = (action.parameter("target") for action in permissible.actions)
+    return tuple(
+        {choice.value: choice for target in targets if target for choice in target.choices or ()}.values()
+    )
 
 
 def _fitting(target: RoleTarget, choices: Iterable[Choice]) -> list[Choice]:
@@ -64,7 +66,9 @@ def _why_not(
     if fitting:
         numbers = " | ".join(choice.value for choice in fitting[:OFFERED])
         return f"{action} needs the number of its {name}: {len(fitting)} elements are {target}: {numbers}."
-    named = [one for one in choices if target.name and _words(f'"{target.name}"') in _words(one.label)]
+    named = [
+        choice for choice in choices if target.name and _words(f'"{target.name}"') in _words(choice.label)
+    ]
     there = ", ".join(f"{one.label} [{one.value}]" for one in named[:OFFERED])
     hint = f"there is {there}" if there else "no element that it can act on has this role and name"
     return f'{action} wants the number of an element as its {name}, not "{target}"; {hint}.'

@@ -88,12 +88,14 @@ def read_alternatives(reply: LLMReply, request: LLMRequest, reply_format: ReplyF
     written = _written(reply, reply_format, request.permissible)
     actions: list[Action] = []
     refused: list[tuple[str, str]] = []
-    for one in written.actions:
+    for action in written.actions:
         try:
-            actions.append(_action(one, request))
+            actions.append(_action(action, request))
         except _UnusableError as why:
             text = (
-                one if isinstance(one, str) else f"{one.name} {json.dumps(one.arguments, ensure_ascii=False)}"
+                action
+                if isinstance(action, str)
+                else f"{action.name} {json.dumps(action.arguments, ensure_ascii=False)}"
             )
             refused.append((plain(text), plain(_joined(str(why), why_stopped(reply)))))
     return Alternatives(

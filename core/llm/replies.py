@@ -156,13 +156,15 @@ def read_json(reply: LLMReply) -> Written:
         problem = "One of the actions in the reply is not JSON, or is not complete."
     elif len(entries) > MOST_ACTIONS:
         problem = _too_many(len(entries))
-    actions = [one if isinstance(one, str | WrittenCall) else _call_of(one) for one in entries]
+    actions = [entry if isinstance(entry, str | WrittenCall) else _call_of(entry) for entry in entries]
     if not problem and None in actions:
         problem = 'Each entry of "actions" must be an object with the action\'s "name".'
     if problem:
         return Written(thought=thought, problem=problem)
     goes_on = _has_words(text[fitting[-1].end :])
-    return Written(thought=thought, actions=tuple(one for one in actions if one is not None), goes_on=goes_on)
+    return Written(
+        thought=thought, actions=tuple(action for action in actions if action is not None), goes_on=goes_on
+    )
 
 
 def read_lines(reply: LLMReply, names: Iterable[str] = ()) -> Written:

@@ -87,4 +87,4 @@ def marks() -> Marks:
 def _any_of(marks: Iterable[str]) -> str:
     """Return a pattern of these marks, the longest first, with blanks between their words and signs."""
     words = (re.findall(r"\w+|[^\w\s]", mark) for mark in sorted(marks, key=len, reverse=True))
-    return "|".join(r"\s{0,3}".join(map(re.escape, one)) for one in words)
+    return "|".join(r"\s{0,3}".join(map(re.escape, word)) for word in words)

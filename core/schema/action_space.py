@@ -116,7 +116,11 @@ class PermissibleAction(Record):
     @property
     def defaults(self) -> dict[str, bool]:
         """What leaving out an argument means here, if that is not what it means on any page."""
-        return {one.name: one.default for one in self.parameters if one.default is not None}
+        return {
+            parameter.name: parameter.default
+            for parameter in self.parameters
+            if parameter.default is not None
+        }
 
     def arguments(self, action: Named) -> dict[str, str]:
         """Return what `action` gives for each argument, by its name; what is left out is not in it."""

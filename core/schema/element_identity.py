@@ -223,7 +223,7 @@ def find_by_line(lines: str, ref: Ref, elements: Sequence[Element]) -> FoundElem
     rest = next((rest for number, rest in numbered if number == ref), None)
     if rest is None:
         return FoundElement(problem=f"its look does not show an element [{ref}]")
-    live = [one for one in elements if _is_of(rest, called(one))]
+    live = [element for element in elements if _is_of(rest, called(element))]
     if not live:
         return FoundElement(problem=f"the page has no {_named(rest)}")
     head = called(live[0])

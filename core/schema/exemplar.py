@@ -109,7 +109,7 @@ class Draft(Record):
         page = self.steps[step].observation
         if any(one.observation == page for one in self.steps[:step]):
             return ()
-        return tuple(one for one in self.contrasts if one.observation == page)
+        return tuple(contrast for contrast in self.contrasts if contrast.observation == page)
 
 
 class Exemplar(Draft):

@@ -71,7 +71,7 @@ class Plan(Record):
         `current` is the position to continue at; subtasks before it that were
         not over count as needless.
         """
-        known = {one.text: one for one in self.subtasks}
+        known = {subtask.text: subtask for subtask in self.subtasks}
         written: list[Subtask] = []
         for number, text in enumerate(" ".join(text.split()) for text in texts):
             one = known.get(text, Subtask(text=text))

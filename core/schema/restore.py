@@ -100,14 +100,14 @@ class Comparison(Record):
     @property
     def only_looks_different(self) -> bool:
         """Whether all elements are equal, and the picture is not."""
-        return [one.part for one in self.differences if not one.volatile] == [PICTURE]
+        return [difference.part for difference in self.differences if not difference.volatile] == [PICTURE]
 
     @property
     def sentence(self) -> str:
         """Return the grade with the number of differences, in words."""
-        plain = sum(not one.volatile for one in self.differences)
-        by_window = sum(one.by_window for one in self.differences)
-        by_reader = sum(one.by_reader for one in self.differences)
+        plain = sum(not difference.volatile for difference in self.differences)
+        by_window = sum(difference.by_window for difference in self.differences)
+        by_reader = sum(difference.by_reader for difference in self.differences)
         volatile = len(self.differences) - plain - by_window - by_reader
         parts = [f"{plain} difference{'s' if plain != 1 else ''}"] if plain else []
         parts += [f"{volatile} in parts that change by themselves"] if volatile else []
@@ -121,9 +121,9 @@ class Comparison(Record):
         if self.grade in VERIFIED:
             return ""
         plain = [
-            shorten(one.words, _LONGEST, placeholder="…")
-            for one in sorted(self.differences, key=lambda one: one.element != "")
-            if not one.volatile
+            shorten(difference.words, _LONGEST, placeholder="…")
+            for difference in sorted(self.differences, key=lambda difference: difference.element != "")
+            if not difference.volatile
         ]
         more = [f"and {len(plain) - _TOLD} more"] if len(plain) > _TOLD else []
         return "; ".join((*plain[:_TOLD], *more))
@@ -197,5 +197,5 @@ class Restored(Record):
     @property
     def _why_lost(self) -> str:
         """Return how the last way ended that was gone, or why none was."""
-        gone = [one for one in self.attempts if one.strategy == self.strategy] or self.attempts
+        gone = [attempt for attempt in self.attempts if attempt.strategy == self.strategy] or self.attempts
         return gone[-1].reason if gone else "There is no way to go back to it."

@@ -503,12 +503,12 @@ def _forms_of(value: str, kind: str) -> dict[str, str]:
         digits = "".join(filter(str.isdigit, value))
         groups = [digits[at : at + 4] for at in range(0, len(digits), 4)]
         forms |= {digits, " ".join(groups), "-".join(groups)}
-    forms |= {written for one in forms for written in _escaped(one)}
+    forms |= {written for form in forms for written in _escaped(form)}
     for _ in range(2):  # A text of JSON may hold JSON.
-        forms |= {json.dumps(one)[1:-1] for one in forms} | {
-            json.dumps(one, ensure_ascii=False)[1:-1] for one in forms
+        forms |= {json.dumps(form)[1:-1] for form in forms} | {
+            json.dumps(form, ensure_ascii=False)[1:-1] for form in forms
         }
-    found = {one: _pattern(one) for one in forms if stands_out(one)}
+    found = {form: _pattern(form) for form in forms if stands_out(form)}
     return found if kind in _OPAQUE else found | _in_base64(value)
 
 

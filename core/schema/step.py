@@ -324,7 +324,7 @@ class Decided(PhaseSpec):
     @property
     def agreed(self) -> int:
         """How many samples have the action that was proposed."""
-        return sum(one.action is not None and one.action == self.proposal.action for one in self.votes)
+        return sum(vote.action is not None and vote.action == self.proposal.action for vote in self.votes)
 
     def columns(self) -> dict[str, Any]:
         return {

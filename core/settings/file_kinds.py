@@ -180,7 +180,7 @@ def is_recording(document: dict[str, Any]) -> bool:
     steps = document.get("steps")
     if not isinstance(steps, list) or is_atif(document):
         return False
-    typed = any(isinstance(one, dict) and isinstance(one.get("type"), str) for one in steps)
+    typed = any(isinstance(step, dict) and isinstance(step.get("type"), str) for step in steps)
     return typed or (not steps and isinstance(document.get("title"), str))
 
 

@@ -134,8 +134,8 @@ class UserFile:
     ) -> list[Problem]:
         """Return everything that `error` found wrong in the part at `inside`, which was to be a `model`."""
         return [
-            ((*inside, *one["loc"]), _sentence(one, model, inside, is_toml=self.is_toml))
-            for one in _details(error)
+            ((*inside, *details["loc"]), _sentence(details, model, inside, is_toml=self.is_toml))
+            for details in _details(error)
         ]
 
     def error(self, location: Location, sentence: str) -> DataError:
@@ -148,7 +148,7 @@ class UserFile:
         errors = [self.error(*one) for one in problems[:MOST_TOLD]]
         if len(problems) == 1:
             return errors[0]
-        lines = [str(one)[len(f"{self.path}, ") :] for one in errors]
+        lines = [str(error)[len(f"{self.path}, ") :] for error in errors]
         if more := len(problems) - len(errors):
             lines.append(f"and {more} more; correct these first.")
         return DataError("\n  ".join((f"{self.path} has {len(problems)} problems:", *lines)))

@@ -30,7 +30,9 @@ def hidden_record(record: R, seen: Observation | None, secrets: Secrets) -> R:
     What it types into secret fields is noted in `secrets`. In the record's actions it is hidden even if it is too short
     to be hidden elsewhere.
     """
-    fields = {one.ref: one.hides for one in seen.elements if one.hides} if seen is not None else {}
+    fields = (
+        {element.ref: element.hides for element in seen.elements if element.hides} if seen is not None else {}
+    )
     data = to_json(record)
     hidden = secrets.data(_with_bullets(data, fields, secrets))
     return record if hidden is data else from_json(type(record), hidden)

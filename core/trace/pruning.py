@@ -199,7 +199,7 @@ def prune(
 
 def _batches(plan: PrunePlan) -> Iterator[tuple[int, ...]]:
     """Return the runs of a plan in the order in which they can go: branches before the runs that they left."""
-    runs = [one.run for one in plan.runs]
+    runs = [run.run for run in plan.runs]
     return (tuple(runs[at : at + _AT_ONCE]) for at in range(0, len(runs), _AT_ONCE))
 
 

@@ -62,6 +62,6 @@ def import_run(store: TraceStore, path: Path) -> tuple[int | None, str]:
     kind, imported = read_file(path)
     check_steps(path, imported)
     run = store.import_run(imported, path.stem)
-    faults = "".join(f"\n  {one.position}: {one.why}." for one in imported.faulty[:MOST_TOLD])
+    faults = "".join(f"\n  {entry.position}: {entry.why}." for entry in imported.faulty[:MOST_TOLD])
     left_out = f", {len(imported.left_out)} entries left out" if imported.left_out else ""
     return run, f"{path.name} ({kind.title}) was imported as run {run}{left_out}{without(imported)}.{faults}"

@@ -127,7 +127,9 @@ class RunUnderWay:
             row=self.row,
             records=tuple(self._records[phase] for phase in PHASES if phase in self._records),
             calls=tuple(call for _, call in sorted(self._calls.items()) if call.step == number),
-            interventions=tuple(one for one in self._interventions if one.step == number),
+            interventions=tuple(
+                intervention for intervention in self._interventions if intervention.step == number
+            ),
         )
 
     def observation(self, step: int) -> Observation | None:
@@ -143,7 +145,9 @@ class RunUnderWay:
         self._records = {}
         # What is asked ahead of a step, or changed before it has begun, is the step's all the same.
         self._calls = {number: call for number, call in self._calls.items() if call.step >= row.number}
-        self._interventions = [one for one in self._interventions if one.step >= row.number]
+        self._interventions = [
+            intervention for intervention in self._interventions if intervention.step >= row.number
+        ]
         self.judged = {step: kept for step, kept in self.judged.items() if step > row.number - JUDGED}
 
     def save_phase(self, step: int, record: PhaseRecord) -> None:

@@ -31,7 +31,7 @@ def insert_run(database: TraceDatabase, start: RunStart, owner: str) -> int:
         exclude={"preset_text", "changes", "differences", "attempt"}, exclude_defaults=True
     )
     if start.changes != Changes() or start.differences:
-        values["differences"] = json.dumps([one.model_dump() for one in start.differences])
+        values["differences"] = json.dumps([difference.model_dump() for difference in start.differences])
         values["changes"], _ = database.blobs.put(
             start.changes.model_dump_json(exclude_defaults=True).encode(), JSON
         )

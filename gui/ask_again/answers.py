@@ -179,7 +179,7 @@ class AnswersPane(QWidget):
     def reply(self) -> str:
         """The first reply that proposes the chosen action; empty if no full reply is known."""
         answers = self._asked.answers if self._asked is not None else ()
-        return next((one.reply for one in answers if one.action == self.action), "")
+        return next((answer.reply for answer in answers if answer.action == self.action), "")
 
     def show_asked(self, asked: WhatIf | None, words: str) -> None:
         """Show this question, or `words` if there is none or there is no answer yet."""
@@ -198,7 +198,7 @@ class AnswersPane(QWidget):
 
     def _on_selected(self, action: str | None) -> None:
         answers = self._asked.answers if self._asked is not None else ()
-        chosen = [one for one in answers if one.action == action]
+        chosen = [answer for answer in answers if answer.action == action]
         self.thoughts_section.title.setText("Unusable answers" if action == UNUSABLE else "Thoughts")
         self.thoughts_section.show_fact(count(len(chosen), "answer"))
         nobody = Row("The recorded action. None of the answers proposes it.", quiet=True)

@@ -91,14 +91,14 @@ class ExemplarChooser(QDialog):
         words = self.search.text().lower().split()
         before = self.chosen
         self.names.clear()
-        for one in self._choices:
-            text = f"{one.family}: {one.task}"
-            if all(word in f"{text} {one.id}".lower() for word in words):
+        for choice in self._choices:
+            text = f"{choice.family}: {choice.task}"
+            if all(word in f"{text} {choice.id}".lower() for word in words):
                 item = QListWidgetItem(text.replace("\n", " "))
-                item.setData(Qt.ItemDataRole.UserRole, one.id)
-                item.setToolTip(f"{one.task}\n{one.family} · {one.id}")
+                item.setData(Qt.ItemDataRole.UserRole, choice.id)
+                item.setToolTip(f"{choice.task}\n{choice.family} · {choice.id}")
                 self.names.addItem(item)
-                if one.id == before:
+                if choice.id == before:
                     self.names.setCurrentItem(item)
         if self.names.currentItem() is None and self.names.count():
             self.names.setCurrentRow(0)
@@ -291,7 +291,7 @@ class PromptItems(QWidget):
         words = {"as sent": "", "edited": "edited", "lost": "not told apart"}[item.state]
         where = f"messages {part.message + 1} to {part.message + part.messages}" if part.messages else ""
         facts = ("policy", part.id) if policy else (part.family, part.id, "" if lost else where)
-        credits = [one for one in self._view.credits if one.id == part.id and not policy]
+        credits = [credit for credit in self._view.credits if credit.id == part.id and not policy]
         detail = " · ".join(filter(None, (*facts, credit_words(credits[-1]) if credits else "")))
         return Row(
             part.title.replace("\n", " "),

@@ -73,7 +73,7 @@ class AttachController(FeatureController):
 
     @Slot(object)
     def _show_catalogue(self, catalogue: Catalogue) -> None:
-        self._tasks = tuple(one.id for one in catalogue.tasks)
+        self._tasks = tuple(task.id for task in catalogue.tasks)
         if self.dialog is not None:
             self.dialog.offer_tasks(self._tasks)
 

@@ -193,8 +193,8 @@ class ForkForm(QWidget):
         with QSignalBlocker(self.policy):
             self.policy.clear()
             self.policy.addItem("as it is" if view.policies else "there are no policies", "")
-            for one in view.policies:
-                self.policy.addItem(one.id, one.id)
+            for policy in view.policies:
+                self.policy.addItem(policy.id, policy.id)
         for spin in self.amounts.values():
             self._form.removeRow(spin)
         self.amounts = {}
@@ -222,9 +222,9 @@ class ForkForm(QWidget):
             policy_texts=dict(self._texts),
             exemplars=self.exemplars.value,
             amounts={
-                one.mechanism: self.amounts[one.mechanism].value()
-                for one in view.amounts
-                if self.amounts[one.mechanism].value() != one.value
+                amount.mechanism: self.amounts[amount.mechanism].value()
+                for amount in view.amounts
+                if self.amounts[amount.mechanism].value() != amount.value
             },
             offline=self._offline(),
         )
@@ -233,7 +233,7 @@ class ForkForm(QWidget):
     def differs(self) -> tuple[str, ...]:
         """How the branch will differ from the run, a few words each."""
         view, changes = self._view, self.changes
-        labels = {one.mechanism: one for one in view.amounts}
+        labels = {amount.mechanism: amount for amount in view.amounts}
         found = [
             f"preset {changes.preset} (was {view.preset})" if changes.preset else "",
             f"LLM {changes.llm} (was {view.llm})" if changes.llm else "",
@@ -315,8 +315,8 @@ class ForkForm(QWidget):
 
     def take_over(self, last: Changes) -> None:
         """Use the choices made for another step, as far as this one has them."""
-        known = {one.mechanism for one in self._view.amounts}
-        ids = {one.id for one in self._view.policies}
+        known = {amount.mechanism for amount in self._view.amounts}
+        ids = {policy.id for policy in self._view.policies}
         self.take(
             last.replace(
                 amounts={name: value for name, value in last.amounts.items() if name in known},
@@ -354,7 +354,7 @@ class ForkForm(QWidget):
 
     def _recorded_text(self) -> str:
         id = self.policy.currentData()
-        return next((one.text for one in self._view.policies if one.id == id), "")
+        return next((policy.text for policy in self._view.policies if policy.id == id), "")
 
     def _show_text(self) -> None:
         id = self.policy.currentData() or ""

@@ -97,10 +97,10 @@ class BreakpointsController(AskingController):
     @Slot(object)
     def _on_made(self, changes: tuple[BreakChange, ...]) -> None:
         """Record the change for undo."""
-        for one in changes:
-            undo = partial(self._exchange, one.after, one.before)
-            redo = partial(self._exchange, one.before, one.after)
-            self.window.history.record(Reversible(_words_of(one), undo, redo))
+        for change in changes:
+            undo = partial(self._exchange, change.after, change.before)
+            redo = partial(self._exchange, change.before, change.after)
+            self.window.history.record(Reversible(_words_of(change), undo, redo))
 
     def _exchange(
         self, now: Breakpoint | Watch | None, wanted: Breakpoint | Watch | None, done: Done

@@ -64,13 +64,13 @@ class TickList(QListWidget):
         self.blockSignals(True)
         self.clear()
         ticked = set(ticked)
-        for one in choices:
-            item = QListWidgetItem(one.name, self)
-            item.setToolTip(one.description or one.title)
+        for choice in choices:
+            item = QListWidgetItem(choice.name, self)
+            item.setToolTip(choice.description or choice.title)
             item.setFlags(
                 Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsUserCheckable
             )
-            item.setCheckState(Qt.CheckState.Checked if one.name in ticked else Qt.CheckState.Unchecked)
+            item.setCheckState(Qt.CheckState.Checked if choice.name in ticked else Qt.CheckState.Unchecked)
         self.setCurrentRow(0)
         self.blockSignals(False)
         rows = max(2, min(_TICK_ROWS, self.count()))

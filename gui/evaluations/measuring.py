@@ -138,7 +138,7 @@ class WorthDialog(AskingDialog):
             "Seeds", "0-4", "Such as 0-9 or 1, 4, 7. Both runs of a pair use the same seed"
         )
         offer_choices(
-            labelled(self.preset, "Preset"), [one for one in self._catalogue.presets if one.recalls]
+            labelled(self.preset, "Preset"), [preset for preset in self._catalogue.presets if preset.recalls]
         )
         self.preset.setToolTip("Only presets with memory recall exemplars")
         llms = [choice for choice in self._catalogue.llms if choice.name != "person"]

@@ -136,9 +136,9 @@ class ChangesController(AskingController):
 
     @Slot(object)
     def _on_made(self, changes: "tuple[ExemplarChange, ...]") -> None:
-        for one in changes:
-            undo, redo = partial(self._exchange, one, True), partial(self._exchange, one, False)
-            self.window.history.record(Reversible(one.words, undo, redo))
+        for change in changes:
+            undo, redo = partial(self._exchange, change, True), partial(self._exchange, change, False)
+            self.window.history.record(Reversible(change.words, undo, redo))
 
     def _exchange(self, change: "ExemplarChange", back: bool, done: Done) -> None:
         self.ask(self._service.exchange, change, back=back, answer=done)

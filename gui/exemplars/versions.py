@@ -63,17 +63,17 @@ class VersionPane(QWidget):
             self._show_none()
         self._id = id
         versions = tuple(versions)
-        self._current = next((one.number for one in versions if one.current), 0)
+        self._current = next((version.number for version in versions if version.current), 0)
         self.or_words.say(words)
         self.table.show_lines(
             TableLine.of(
-                (f"{one.number}, current" if one.current else str(one.number), one.number),
-                (moment(one.saved), one.saved),
-                (thousands(one.tokens), one.tokens),
-                one.why,
-                key=one.number,
+                (f"{version.number}, current" if version.current else str(version.number), version.number),
+                (moment(version.saved), version.saved),
+                (thousands(version.tokens), version.tokens),
+                version.why,
+                key=version.number,
             )
-            for one in reversed(versions)
+            for version in reversed(versions)
         )
         self._refresh()
 
@@ -81,7 +81,7 @@ class VersionPane(QWidget):
         if view.id != self._id:
             return
         self.texts.show_texts(view.left_text, view.right_text)
-        parts = ", ".join(one.part for one in view.differences)
+        parts = ", ".join(difference.part for difference in view.differences)
         verb = f"differ in {parts}" if parts else "say the same"
         right = "your text" if view.right is None else view.right
         self.title.setText(f"Version {view.left}, left, and {right} {verb}.")

@@ -188,13 +188,13 @@ class FixWindow(QDialog):
     def _fill(self, before: FixView) -> None:
         view = self._view
         if (view.steps, view.clues) != (before.steps, before.clues):
-            marked = {one.step for one in view.clues}
+            marked = {clue.step for clue in view.clues}
             with QSignalBlocker(self.steps):
                 self.steps.clear()
                 for number, action in view.steps:
                     mark = "● " if number in marked else ""
                     self.steps.addItem(f"{mark}{number}. {cut(action, _ACTION_LETTERS)}", number)
-                    reason = next((one.reason for one in view.clues if one.step == number), "")
+                    reason = next((clue.reason for clue in view.clues if clue.step == number), "")
                     self.steps.setItemData(self.steps.count() - 1, reason, Qt.ItemDataRole.ToolTipRole)
         if view.places != before.places:
             with QSignalBlocker(self.places):

@@ -168,7 +168,7 @@ class PageStrip(QWidget):
 
     def show_sites(self, sites: Sequence[str]) -> None:
         """Show which sites the agent may open; without any nothing is shown."""
-        told = ["all sites of the internet" if one == ALL_SITES else one for one in sites]
+        told = ["all sites of the internet" if site == ALL_SITES else site for site in sites]
         more = f" + {len(sites) - 1}" if len(sites) > 1 else ""
         self.sites.setVisible(bool(sites))
         every = ALL_SITES in sites

@@ -154,7 +154,7 @@ class QuestionBox(QWidget):
     def focusNextPrevChild(self, next: bool) -> bool:
         # The keyboard focus stays in the box until it is answered.
         fields = (self.field, self.password, self.cancel_button, self.ok_button)
-        shown = [one for one in fields if not one.isHidden()]
+        shown = [field for field in fields if not field.isHidden()]
         focus = self.window().focusWidget()
         at = shown.index(focus) if focus in shown else -1
         shown[(at + (1 if next else -1)) % len(shown)].setFocus(Qt.FocusReason.TabFocusReason)

@@ -159,8 +159,8 @@ class ScreenArea(QWidget):
         if [one.tab for one in shown.tabs] != [bar.tabData(index) for index in range(bar.count())]:
             while bar.count():
                 bar.removeTab(0)
-            for one in shown.tabs:
-                bar.setTabData(bar.addTab("New tab"), one.tab)
+            for tab in shown.tabs:
+                bar.setTabData(bar.addTab("New tab"), tab.tab)
         for index, one in enumerate(shown.tabs):
             self._strip.name_tab(index, one.title)
             if one.tab == shown.current:

@@ -194,7 +194,7 @@ class ScreenView(QWidget):
             QKeySequence.StandardKey.Undo,
             QKeySequence.StandardKey.Redo,
         )
-        return self._handed_over and ((plain and not function) or any(event.matches(one) for one in edits))
+        return self._handed_over and ((plain and not function) or any(event.matches(edit) for edit in edits))
 
     def event(self, event) -> bool:  # type: ignore[no-untyped-def]
         if event.type() == event.Type.ShortcutOverride and self.takes(event):

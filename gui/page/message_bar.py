@@ -216,7 +216,7 @@ class MessageBar(QFrame):
 
     def lie_in(self, room: QRect) -> None:
         """Place the bar along the lower edge of `room`, as high as its text; stack its parts if space is short."""
-        wide = sum(one.sizeHint().width() + 10 for one in self._buttons if not one.isHidden())
+        wide = sum(button.sizeHint().width() + 10 for button in self._buttons if not button.isHidden())
         beside = self.title.sizeHint().width() + wide + _LEAST_TEXT <= room.width()
         self._asked.setVisible(wide > 0)
         self._asked.setMinimumWidth(wide if beside else 0)

@@ -84,7 +84,9 @@ def kept_boxes(step: StepView | None) -> tuple[Box, ...]:
     if step is None or not step.live or step.action.outcome not in ("none", "thinking", "pending"):
         return ()
     kept = frozenset(step.observation.kept)
-    return tuple(one.box for one in step.action.elements if one.ref in kept and one.in_viewport)
+    return tuple(
+        element.box for element in step.action.elements if element.ref in kept and element.in_viewport
+    )
 
 
 def _spots(box: QRectF, label: QSizeF, room: QRectF) -> list[QRectF]:

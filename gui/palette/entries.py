@@ -148,8 +148,10 @@ def state_entries(space: str, states: Iterable[DiagramState]) -> Iterable[Palett
 def resource_entries(view: ResourcesView) -> Iterable[PaletteEntry]:
     for policy in view.policies:
         yield PaletteEntry("policy", policy.path, policy.id, "Edit the policy")
-    for one in view.settings:
-        yield PaletteEntry("setting", one.name, one.name, f"{one.meaning}: {one.value}".lstrip(": "))
+    for setting in view.settings:
+        yield PaletteEntry(
+            "setting", setting.name, setting.name, f"{setting.meaning}: {setting.value}".lstrip(": ")
+        )
 
 
 def page_entries() -> tuple[PaletteEntry, ...]:

@@ -101,7 +101,7 @@ def _by_letters(word: str, text: str, lower: str) -> Match:
                     row[at] = max(reached)
             at = lower.find(letter, at + 1)
         rows.append(row)
-    at, (score, before) = max(rows[-1].items(), key=lambda one: one[1][0])
+    at, (score, before) = max(rows[-1].items(), key=lambda item: item[1][0])
     places = [at]
     for row in reversed(rows[:-1]):
         places.append(before)

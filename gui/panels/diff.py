@@ -172,12 +172,12 @@ class DiffPanel(QWidget):
 
     def show_steps(self, steps: tuple[StepSpan, ...]) -> None:
         """Offer these steps of the run in view."""
-        if [_offered(one) for one in steps] == [_offered(one) for one in self._steps]:
+        if [_offered(step) for step in steps] == [_offered(step) for step in self._steps]:
             return
         self._steps = steps
         texts = [
             "the step before",
-            *(f"step {one.number}: {one.action or 'no action'}"[:90] for one in steps),
+            *(f"step {step.number}: {step.action or 'no action'}"[:90] for step in steps),
         ]
         with QSignalBlocker(self.other):
             there = [self.other.itemText(at) for at in range(self.other.count())]
@@ -186,7 +186,7 @@ class DiffPanel(QWidget):
             for at in reversed(range(same, len(there))):
                 self.other.removeItem(at)
             self.other.addItems(texts[same:])
-            numbers = [one.number for one in steps]
+            numbers = [step.number for step in steps]
             self.other.setCurrentIndex(numbers.index(self._chosen) + 1 if self._chosen in numbers else 0)
         self._refresh()
 
@@ -211,8 +211,8 @@ class DiffPanel(QWidget):
     def _other(self) -> StepKey | None:
         if self._viewed is None:
             return None
-        before = [one for one in self._steps if one.number < self._viewed[1]]
-        chosen = next((one for one in self._steps if one.number == self._chosen), None)
+        before = [step for step in self._steps if step.number < self._viewed[1]]
+        chosen = next((step for step in self._steps if step.number == self._chosen), None)
         found = chosen or (before[-1] if before else None)
         return (found.run, found.number) if found is not None else None
 

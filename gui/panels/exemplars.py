@@ -104,7 +104,7 @@ class ExemplarsPanel(EditablePanel):
     def pin(self) -> None:
         """Ask which exemplar to add to the prompts: one of the nearest, or any by its id."""
         if not self.why_not("AskQuestionAgain recall"):
-            near = {f"{one.id}  {one.task}": one.id for one in self._view.rows if not one.used}
+            near = {f"{row.id}  {row.task}": row.id for row in self._view.rows if not row.used}
             label = "One of the nearest, or the id of any exemplar; the library (Ctrl+L) shows ids:"
             add = partial(self.ask_edit, "PinExemplar")
             self.ask_line("Add an exemplar", label, lambda id: add(id=id), choices=near)
@@ -124,7 +124,7 @@ class ExemplarsPanel(EditablePanel):
         used = [row for row in view.rows if row.used]
         others = [row for row in view.rows if not row.used]
         self.used.show_rows(_row(one, view) for one in used)
-        self.nearest.show_rows(_row(one, view) for one in others)
+        self.nearest.show_rows(_row(other, view) for other in others)
         self.used_section.show_where(used, str(len(used)))
         self.nearest_section.show_where(others, str(len(others)))
         self.query.show_text(view.query)
@@ -249,7 +249,7 @@ def _facts(view: ExemplarsView) -> str:
         lines.append("Vote: " + ", ".join(f"{family} {votes}" for family, votes in view.votes))
     if view.threshold is not None:
         lines.append(f"Memory is not used beyond a distance of {_distance(view.threshold)}.")
-    lines += [f"Left out: {one}" for one in view.problems]
+    lines += [f"Left out: {problem}" for problem in view.problems]
     if view.recalled_at:
         lines.append(f"Recalled at step {view.recalled_at}.")
     return "\n".join(filter(None, lines))

@@ -84,7 +84,7 @@ class PromptPanel(QWidget):
         for at, part in enumerate(self._parts):
             if part.key == str(number):
                 texts = (one for one in self._parts if one.key.startswith(f"{number}.") and not one.folded)
-                self._flipped -= {one.key for one in texts}
+                self._flipped -= {text.key for text in texts}
                 self._render()
                 self.text.go_to_heading(at)
                 return

@@ -104,7 +104,7 @@ class StackPanel(EditablePanel):
 
     def _edits(self, key: Key) -> tuple[MenuEntry, ...]:
         """Return the edits of a frame: of the current one, and of the one that returned last."""
-        at_work = next((_key(one, 0) for one in self._view.frames if one.current), None)
+        at_work = next((_key(frame, 0) for frame in self._view.frames if frame.current), None)
         if key == at_work:
             return (
                 self.edit_entry("Pop it…", self.pop, "PopFrame", "Ctrl+P, Q"),

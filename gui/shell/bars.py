@@ -271,14 +271,14 @@ class ToolBar(QToolBar):
     def _fill(self, menu: QMenu, choices: Choices, chosen: SignalInstance) -> None:
         menu.clear()
         menu.setToolTipsVisible(True)
-        titles = ((one.name, one.title.replace("&", "&&")) for one in choices)
+        titles = ((choice.name, choice.title.replace("&", "&&")) for choice in choices)
         for action, one in zip(add_choices(menu, titles, chosen.emit), choices, strict=True):
             action.setToolTip(one.description or one.title)
         if not choices:
             menu.addAction("Nothing to choose from yet").setEnabled(False)
 
     def _show_choice(self, picker: PickerButton, name: str, choices: Choices, tooltip: str) -> None:
-        title = next((one.title for one in choices if one.name == name), name)
+        title = next((choice.title for choice in choices if choice.name == name), name)
         picker.show_value(title, tooltip)
         check_choice(picker.menu(), name)
 

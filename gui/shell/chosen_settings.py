@@ -76,4 +76,4 @@ class ChosenSettings:
 
 
 def _mechanism(view: SessionView, name: str) -> MechanismView | None:
-    return next((one for one in view.mechanisms if one.name == name), None)
+    return next((mechanism for mechanism in view.mechanisms if mechanism.name == name), None)

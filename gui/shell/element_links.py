@@ -135,7 +135,7 @@ class ElementLinks(QObject):
         if element is None or step is None:
             return None
         if step.live and page.scrolled:  # In the screenshot, the mouse only finds outlined elements.
-            return next((one.box for one in page.outlines if one.ref == element.ref), None)
+            return next((outline.box for outline in page.outlines if outline.ref == element.ref), None)
         there = element.in_viewport and (not step.live or step.action.outcome in _NOT_DONE)
         return element.box if there else None
 

@@ -120,10 +120,14 @@ class DockFolding(QObject):
             return f"nothing in run {step.run}"
         if session.attached:
             return "not told by the agent"
-        switches = [one for one in session.mechanisms if one.name in _MECHANISMS[name]]
-        if not switches or any(one.on for one in switches):
+        switches = [mechanism for mechanism in session.mechanisms if mechanism.name in _MECHANISMS[name]]
+        if not switches or any(switch.on for switch in switches):
             return ""
-        return "switched off" if any(one.by_preset for one in switches) else f"not used by {session.preset}"
+        return (
+            "switched off"
+            if any(switch.by_preset for switch in switches)
+            else f"not used by {session.preset}"
+        )
 
     def _bring_used(self, dock: PanelDock) -> None:
         """If the front tab has no content, bring a tab to the front that has."""

@@ -65,7 +65,9 @@ class Layouts(QObject):
         self._remembered = remembered
         self._sizes_due = False
         docks.folding.chosen.connect(self._keep_folded)
-        self.current: LayoutName = next((one for one in LAYOUTS if one == remembered.layout_name), "debug")
+        self.current: LayoutName = next(
+            (layout for layout in LAYOUTS if layout == remembered.layout_name), "debug"
+        )
         self._show()
 
     def choose(self, name: LayoutName) -> None:

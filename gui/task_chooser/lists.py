@@ -211,7 +211,7 @@ class FilesAnswer(QScrollArea):
 
 def _unsupported(source: TaskSource) -> str:
     """Return the tasks that cannot be run, a line each, the first of very many."""
-    lines = [one.sentence for one in source.unsupported[:_MOST_UNSUPPORTED]]
+    lines = [task.sentence for task in source.unsupported[:_MOST_UNSUPPORTED]]
     if more := len(source.unsupported) - len(lines):
         lines.append(f"and {more} more, which {COMMAND} tasks lists.")
     return "\n".join(lines)

@@ -102,7 +102,7 @@ class Theme(QObject):
         super().__init__(parent)
         self._settings = settings
         stored = settings.value(_KEY, "system")
-        self._choice: Choice = next((one for one in CHOICES if one == stored), "system")
+        self._choice: Choice = next((choice for choice in CHOICES if choice == stored), "system")
         sized = str(settings.value(_SIZE_KEY, "100"))
         self.text_size = next((one for one in TEXT_SIZES if str(one) == sized), 100)
         """Percent."""

@@ -37,7 +37,7 @@ def offer_choices(
         box.clear()
         if first is not None:
             box.addItem(first, "")
-        for one in choices:
-            box.addItem(one.title, one.name)
-            box.setItemData(box.count() - 1, one.description, Qt.ItemDataRole.ToolTipRole)
+        for choice in choices:
+            box.addItem(choice.title, choice.name)
+            box.setItemData(box.count() - 1, choice.description, Qt.ItemDataRole.ToolTipRole)
     box.setCurrentIndex(max(0, box.findData(chosen)))

@@ -131,7 +131,7 @@ def ask_line(
     dialog = QInputDialog(parent)
     dialog.setWindowTitle(title)
     dialog.setLabelText(label)
-    offered = dict(choices) if isinstance(choices, Mapping) else {one: one for one in choices}
+    offered = dict(choices) if isinstance(choices, Mapping) else {choice: choice for choice in choices}
     if offered:
         dialog.setComboBoxItems(list(offered))
         dialog.setComboBoxEditable(not only)

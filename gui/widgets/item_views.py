@@ -237,7 +237,7 @@ class RowMenu(QObject):
             return None
         menu = open_menu(view, self.all_entries(index), view.viewport().mapToGlobal(place))
         if menu is not None and view.actions():
-            before = next((one for one in menu.actions() if one.isSeparator()), menu.actions()[0])
+            before = next((action for action in menu.actions() if action.isSeparator()), menu.actions()[0])
             menu.insertActions(before, view.actions())
             menu.insertSeparator(before)
         return menu

@@ -62,14 +62,14 @@ class OverruleJudgement(RunEdit):
         judged = state.aligned or Aligned()
         field = {"aligned": "aligned", "subtask": "subtask_done", "task": "task_done"}[self.part]
         said = {name: getattr(judged, name) for name in Judgement.model_fields}
-        earlier = [one for one in context.since_judged if not isinstance(one, OverruleJudgement)]
+        earlier = [edit for edit in context.since_judged if not isinstance(edit, OverruleJudgement)]
         # Which remedy is tried follows from the judgement; other edits were made of what followed.
         of_remedies = [one for one in earlier if one.kind == "remedies"]
         try:
             overrule(
                 state,
                 Judgement(**(said | {field: self.is_so})),
-                lambda: [one.apply(context) for one in of_remedies],
+                lambda: [remedy.apply(context) for remedy in of_remedies],
             )
             for one in earlier:
                 if one not in of_remedies:

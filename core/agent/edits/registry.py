@@ -44,7 +44,7 @@ _WITH_VALUES: tuple[type[RunEdit], ...] = (
     PinExemplar,
     AskQuestionAgain,
 )
-EDITS: dict[str, type[RunEdit]] = {one.__name__: one for one in _WITH_VALUES}
+EDITS: dict[str, type[RunEdit]] = {value.__name__: value for value in _WITH_VALUES}
 """Edits that are asked for with values, by the name of their class."""
 WITHOUT_VALUES: dict[str, RunEdit] = {
     "StartNewTrial": StartNewTrial(),

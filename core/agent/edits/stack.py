@@ -182,7 +182,7 @@ def _at_work(state: RunState) -> Frame:
 
 def _returned(state: RunState) -> Frame:
     """Return the frame that came back last to the policy at work."""
-    called = [one for one in state.stack.called_by(_at_work(state).number) if one.state != "left"]
+    called = [frame for frame in state.stack.called_by(_at_work(state).number) if frame.state != "left"]
     if not called:
         raise UsageError("No policy has returned to the policy at work yet.")
     return called[-1]

@@ -304,7 +304,7 @@ async def _macro(state: RunState, world: World, action: Named, allowed: Permissi
     url, title = state.observation.url, state.observation.title
     steps = macro_steps(own, arguments, state.observation)
     done, primitives, problem = await _steps(state, world, own, arguments, steps)
-    whole = not problem and all(one.outcome != "failed" for one in primitives)
+    whole = not problem and all(primitive.outcome != "failed" for primitive in primitives)
     if whole:
         state.memory = memory_after(
             state.memory,

@@ -36,7 +36,7 @@ def recognise_page(
 ) -> Recognised:
     """Do the same for a page of which it is known how many pages lie behind and before it; raises the same."""
     offered = permissible_of(state.observation, back=back, forward=forward, pictures=pictures)
-    state.offered = tuple(one.name for one in offered.actions)
+    state.offered = tuple(action.name for action in offered.actions)
     found = _in_space(state, resources, offered)
     permissible = _in_policy(state, resources, found.permissible, offered)
     permissible = _also_permitted(state, permissible, offered)
@@ -213,7 +213,9 @@ def _in_policy(
         callables = ()
     always = ("note",) if state.stack.top.caller is None else ("note", "stop")
     missing = tuple(
-        one for one in offered.actions if one.name in always and permissible.action(one.name) is None
+        action
+        for action in offered.actions
+        if action.name in always and permissible.action(action.name) is None
     )
     permissible = permissible.replace(actions=(*permissible.actions, *missing))
     return permissible_in(policy, permissible, callables)

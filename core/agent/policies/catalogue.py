@@ -59,8 +59,8 @@ class Policies:
         if folder is not None and not [path for path, home in made._files() if home == folder]:
             raise UsageError(f"{folder} contains no policies, which are files that end in .md.")
         problems = made.check()
-        own = [one for one in problems if folder is not None and one.startswith(str(folder))]
-        own += [one for one in problems if one not in before]
+        own = [problem for problem in problems if folder is not None and problem.startswith(str(folder))]
+        own += [problem for problem in problems if problem not in before]
         if own:
             raise DataError(own[0])
         return made
@@ -268,7 +268,7 @@ class Policies:
     def _unknown(self, policy: Policy, whole: Mapping[str, Policy]) -> Iterator[tuple[int, str]]:
         """Tell which policies it names that are not there, or cannot be called as its examples do."""
         others = tuple(one for one in whole.values() if _meet(one, policy))
-        names = tuple(sorted({one.name for one in others}))
+        names = tuple(sorted({other.name for other in others}))
         listed = policy.policies or ()
         for name in listed:
             if name not in names and name not in whole:
@@ -280,7 +280,7 @@ class Policies:
         for example in policy.examples:
             if example.call.does != "call":
                 continue
-            meant = [one for one in others if one.name == example.call.name]
+            meant = [other for other in others if other.name == example.call.name]
             meant += [whole[id] for id in listed if id in whole and whole[id].name == example.call.name]
             if not meant:
                 # A name that the list has and no file is reported where it is listed.

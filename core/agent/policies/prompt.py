@@ -100,9 +100,9 @@ def frame_prompt(
     frame = stack.top
     if frame is None:
         raise ValueError("No policy is at work.")
-    offered = {one.name for one in permissible.actions if one.origin == "policy"}
+    offered = {action.name for action in permissible.actions if action.origin == "policy"}
     callables = tuple(one for one in callables if one.name in offered)
-    allowed = {one.name for one in permissible.actions}
+    allowed = {action.name for action in permissible.actions}
     # Where only a choice is left, as at the end of the budget, there is nothing to do of a policy.
     chooses = limited and allowed.isdisjoint({"note", "stop", *offered})
     return FramePrompt(
@@ -110,9 +110,13 @@ def frame_prompt(
         objective=objective_of(policy, frame.arguments),
         instruction="" if chooses else instruction_where(policy.instruction, allowed if limited else None),
         examples=tuple(
-            example_view(one, callables, reply_format)
-            for one in policy.examples
-            if (_named_in(one) <= allowed if limited else one.call.does != "call" or one.call.name in allowed)
+            example_view(example, callables, reply_format)
+            for example in policy.examples
+            if (
+                _named_in(example) <= allowed
+                if limited
+                else example.call.does != "call" or example.call.name in allowed
+            )
         ),
         history=tuple(_told(turn, policy) for turn in frame.history[-history:]) if history else (),
         notes=frame.notes,
@@ -122,7 +126,7 @@ def frame_prompt(
         ),
         limit=stack.limit_reached,
         page_actions=Permissible(
-            actions=tuple(one for one in permissible.actions if one.origin != "policy"),
+            actions=tuple(action for action in permissible.actions if action.origin != "policy"),
             left_out=permissible.left_out,
         ),
         called=frame.caller is not None,
@@ -166,7 +170,7 @@ def permissible_in(policy: Policy, permissible: Permissible, callables: Iterable
     the argument lacked, and type presses Enter if the file says so. A policy with the same name as an action
     of the state is left out, so that each name is unique for the LLM.
     """
-    kept = [one for one in permissible.actions if one.origin != "page" or policy.allows(one.name)]
+    kept = [action for action in permissible.actions if action.origin != "page" or policy.allows(action.name)]
     if policy.enter:
         kept = [_with_enter(one) if one.name == "type" else one for one in kept]
     taken = {one.name for one in kept}
@@ -185,7 +189,8 @@ def call_action(policy: Policy) -> PermissibleAction:
         name=policy.name,
         description=policy.description,
         parameters=tuple(
-            Parameter(name=one.name, type=one.type, description=one.description) for one in policy.parameters
+            Parameter(name=parameter.name, type=parameter.type, description=parameter.description)
+            for parameter in policy.parameters
         ),
         origin="policy",
     )
@@ -198,7 +203,7 @@ def _with_enter(type: PermissibleAction) -> PermissibleAction:
     said = enter.replace(default=True, description="Press Enter after it; 0 or false leaves that out.")
     return type.replace(
         description="Type text into a field, in place of what it holds, and press Enter unless enter is 0.",
-        parameters=tuple(said if one is enter else one for one in type.parameters),
+        parameters=tuple(said if parameter is enter else parameter for parameter in type.parameters),
     )
 
 
@@ -263,7 +268,7 @@ def arguments_by_name(call: Call, callables: Iterable[Policy]) -> dict[str, Any]
             named[name] = value
         return named
     policy = next((one for one in callables if one.name == call.name), None)
-    names = [one.name for one in policy.parameters] if policy is not None else []
+    names = [parameter.name for parameter in policy.parameters] if policy is not None else []
     return dict(zip(names, call.arguments, strict=False))
 
 

@@ -92,8 +92,10 @@ def place_of_page(observation: Observation) -> SeenPage:
                 element.name,
                 element.value,
                 # Most elements of a large page have neither.
-                " ".join(one for one in element.states if one != "focused") if element.states else "",
-                "|".join(one.label for one in element.options if one.selected) if element.options else "",
+                " ".join(state for state in element.states if state != "focused") if element.states else "",
+                "|".join(option.label for option in element.options if option.selected)
+                if element.options
+                else "",
             )
         )
         for element in observation.elements
@@ -179,7 +181,7 @@ class Stack(Record):
 
     def left(self, *, step: int) -> "Stack":
         """Return the stack with no policy at work: all that were have been left."""
-        ended = tuple(_end(one, state="left", step=step) for one in reversed(self.frames))
+        ended = tuple(_end(frame, state="left", step=step) for frame in reversed(self.frames))
         return self.replace(frames=(), finished=(*self.finished, *ended))
 
     def push(

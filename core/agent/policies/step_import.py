@@ -83,7 +83,9 @@ def policy_files(document: Document) -> PolicyFiles:
         files=files,
         left_out=tuple(left_out),
         undefined=tuple(undefined),
-        first=tuple(one for one in calls if f"{one}.md" in files and calls[one] and one not in by_others),
+        first=tuple(
+            call for call in calls if f"{call}.md" in files and calls[call] and call not in by_others
+        ),
     )
 
 
@@ -101,7 +103,7 @@ def _undefined(policy: StepPolicy, names: set[str]) -> list[FileEntry]:
 def _called(policy: StepPolicy, decisions: Iterable[Decision], names: set[str]) -> list[str]:
     """Return the policies of the file that one may call, by its instruction or its examples."""
     mentioned = [match[1] for match in _OFFERED.finditer(policy.instruction)]
-    used = [one.action.split(" ")[0] for one in decisions]
+    used = [decision.action.split(" ")[0] for decision in decisions]
     return [
         name for name in dict.fromkeys([*mentioned, *used]) if name in names and what_it_does(name) == "call"
     ]
@@ -123,7 +125,7 @@ def _policy_text(
     enters = "press_enter_after" in policy.instruction
     arguments, description = offered.get(policy.name, ("", ""))
     mentioned = [match[1] for match in _OFFERED.finditer(policy.instruction)]
-    used = [one.action.split(" ")[0] for one in decisions]
+    used = [decision.action.split(" ")[0] for decision in decisions]
     actions = [kind for kind in ACTIONS if kind in {*mentioned, *used} and kind not in ("stop", "note")]
     called = _called(policy, decisions, names)
     front = [

@@ -87,7 +87,7 @@ class RemedyStack(Record):
         waiting.insert(min(max(at + sooner, 0), len(waiting) - 1), waiting.pop(at))
         order = iter(waiting)
         return RemedyStack(
-            entries=tuple(next(order) if one.state == "waiting" else one for one in self.entries)
+            entries=tuple(next(order) if entry.state == "waiting" else entry for entry in self.entries)
         )
 
     def tried(self, number: int, why: str) -> "RemedyStack":
@@ -125,7 +125,7 @@ class RemedyStack(Record):
 
     def _marked(self, state: EntryState, why: str, which: Callable[[RemedyEntry], bool]) -> "RemedyStack":
         """Return the stack with the entries marked that `which` is true of."""
-        marked = (one.replace(state=state, why=why) if which(one) else one for one in self.entries)
+        marked = (entry.replace(state=state, why=why) if which(entry) else entry for entry in self.entries)
         return RemedyStack(entries=tuple(marked))
 
 

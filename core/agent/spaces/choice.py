@@ -40,7 +40,7 @@ def as_instructed(
     backup = space.backup
     if backup is None or not is_due(space, memory):
         return state
-    ends = memory.chosen and any(one.name in backup.last_actions for one in permissible.actions)
+    ends = memory.chosen and any(action.name in backup.last_actions for action in permissible.actions)
     return state.replace(instruction=backup.last_instruction if ends else backup.instruction, layout="")
 
 
@@ -62,7 +62,7 @@ def choice_of(
     )
     candidates = candidates_of(state, memory, observation)
     if memory.chosen:
-        kept = tuple(one for one in offered.actions if one.name in backup.last_actions)
+        kept = tuple(action for action in offered.actions if action.name in backup.last_actions)
         if gone >= backup.transitions:
             return Permissible(), "", f"The {backup.transitions} transitions are used up."
         if kept:
@@ -72,7 +72,7 @@ def choice_of(
                 "",
             )
         lacks = f"{memory.chosen} was chosen, but its page offers none of: {', '.join(backup.last_actions)}."
-        candidates = tuple(one for one in candidates if one.candidate != memory.chosen)
+        candidates = tuple(candidate for candidate in candidates if candidate.candidate != memory.chosen)
         if not candidates:
             return Permissible(), "", lacks
         remark = f"{lacks} Another candidate has to be chosen."
@@ -88,9 +88,11 @@ def choice_of(
                 name="candidate",
                 choices=tuple(
                     Choice(
-                        value=one.candidate, label=_label(one), detail=_detail(one.candidate, memory, tokens)
+                        value=candidate.candidate,
+                        label=_label(candidate),
+                        detail=_detail(candidate.candidate, memory, tokens),
                     )
-                    for one in candidates
+                    for candidate in candidates
                 ),
             ),
         ),
@@ -158,7 +160,7 @@ def best_candidate(
     jute") do not count. Of equal ones the one looked at last. Those in `but`
     are only picked if there is no other.
     """
-    left = [one for one in candidates if one.candidate not in but] or list(candidates)
+    left = [candidate for candidate in candidates if candidate.candidate not in but] or list(candidates)
     named = [one for one in left if re.search(rf"(?<!\w){re.escape(one.candidate)}(?!\w)", thought)]
     if len(named) == 1:
         return named[0].candidate, "it is the only candidate named in the LLM's thought"
@@ -175,7 +177,9 @@ def best_candidate(
 
 
 def _words_for(entry: SetAside, memory: SpaceMemory, wanted: set[str]) -> set[str]:
-    said = telling_words(" ".join([entry.title, *(one.text for one in memory.kept_of(entry.candidate))]))
+    said = telling_words(
+        " ".join([entry.title, *(candidate.text for candidate in memory.kept_of(entry.candidate))])
+    )
     denied: set[str] = set()
     for clause in _CLAUSE.split(entry.reason):
         (denied if _DENIES.search(clause) else said).update(telling_words(clause))

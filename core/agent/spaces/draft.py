@@ -126,8 +126,8 @@ def _weights(found: Sequence[set[str]], addresses: Sequence[str]) -> dict[str, f
     pages = Counter(one for features in distinct for one in features)
     kinds: dict[str, set[str]] = {}
     for features, address in zip(found, addresses, strict=True):
-        for one in features:
-            kinds.setdefault(one, set()).add(address)
+        for feature in features:
+            kinds.setdefault(feature, set()).add(address)
     many = max(len(set(addresses)) * MOST, 2)
     return {
         one: 1.0 if 1 < count < len(distinct) and len(kinds[one]) < many else LITTLE
@@ -183,7 +183,9 @@ def _fixed(step: str) -> str:
 
 def _state_name(observation: Observation, address: str, taken: list[str]) -> str:
     steps = [step for step in address.split("/") if step not in ("", "*", "#")]
-    heading = next((one.name for one in observation.elements if one.role == "heading" and one.name), "")
+    heading = next(
+        (element.name for element in observation.elements if element.role == "heading" and element.name), ""
+    )
     words = steps[-1].rsplit(".", 1)[0] if steps else heading or observation.title or "page"
     slug = re.sub(r"\W+", "_", words.lower(), flags=re.ASCII).strip("_")[:40]
     slug = slug if slug and slug[0].isalpha() else f"page_{slug}".rstrip("_")
@@ -217,7 +219,7 @@ def _tell_apart(states: list[DraftState], pages: Sequence[DraftPage], addresses:
             candidates = {one for number in left for one in shared[id(others[number])]} - mine
             best = max(
                 sorted(candidates, key=_rank),
-                key=lambda one: sum(one in exact[number] for number in left),
+                key=lambda candidate: sum(candidate in exact[number] for number in left),
                 default=None,
             )
             if best is None:
@@ -263,7 +265,7 @@ def _actions(state: DraftState, pages: Sequence[DraftPage], home: dict[int, Draf
         element = _acted_on(pages[number])
         if action is None or element is None or not element.name:
             continue
-        if _holds_data(element, [pages[one].observation for one in state.pages]):
+        if _holds_data(element, [pages[page].observation for page in state.pages]):
             continue
         names = done.setdefault((action.kind, element.role), {})
         leads = names.setdefault(" ".join(element.name.split()), set())

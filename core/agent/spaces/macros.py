@@ -178,7 +178,9 @@ def refs_named(action: Action, observation: Observation) -> list[Ref]:
             refs.append(target.ref)
         elif isinstance(target, RoleTarget):
             wanted = (target.role, target.name)
-            refs += [one.ref for one in observation.elements if (one.role, one.name) == wanted]
+            refs += [
+                element.ref for element in observation.elements if (element.role, element.name) == wanted
+            ]
     return refs
 
 
@@ -197,7 +199,7 @@ async def element_of(
     paths = [target.xpath for target in first.targets if isinstance(target, XPathTarget)]
     if not paths:
         return None
-    refs = json.dumps([one.ref for one in observation.elements])
+    refs = json.dumps([element.ref for element in observation.elements])
     found: Ref | None = await page.evaluate(_REF_AT.format(path=json.dumps(paths[0]), refs=refs))
     return found
 

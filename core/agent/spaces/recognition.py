@@ -139,9 +139,9 @@ def _choices(
     """Return what a group offers; of equal names the first."""
     found: dict[str, Element | None] = {}
     if groups.choice:
-        for one in matching(parse_pattern(groups.choice), observation, within=(group,)):
-            if one.name and "disabled" not in one.states:
-                found.setdefault(one.name, one)
+        for element in matching(parse_pattern(groups.choice), observation, within=(group,)):
+            if element.name and "disabled" not in element.states:
+                found.setdefault(element.name, element)
     else:
         found = {option.label: None for option in group.options if option.label and not option.disabled}
     return tuple(found.items())
@@ -183,8 +183,8 @@ def _there(needs: Iterable[str], observation: Observation) -> bool:
     """Return whether the page has each of these: neither disabled, nor a link that leads if one is."""
     return all(
         any(
-            not {"disabled", "current"} & set(one.states)
-            for one in matching(parse_pattern(text), observation)
+            not {"disabled", "current"} & set(element.states)
+            for element in matching(parse_pattern(text), observation)
         )
         for text in needs
     )

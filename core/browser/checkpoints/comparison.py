@@ -117,12 +117,12 @@ def compare(
     moving = _moving(now, later) if later is not None else frozenset()
     elements = _of_elements(recorded, now, volatile, moving)
     # Of a page whose elements differ it is no news that its HTML does.
-    others = [one for one in beside if one.part != HTML or not elements]
+    others = [difference for difference in beside if difference.part != HTML or not elements]
     differences = (*_of_page(recorded, now, volatile), *elements, *others)
     equal: Grade = "recorded" if provenance == "recorded" else "equivalent"
     if not differences:
         grade: Grade = "exact" if provenance in ("untouched", "replayed") else equal
-    elif all(one.volatile for one in differences):
+    elif all(difference.volatile for difference in differences):
         grade = equal
     elif _address(recorded, volatile) == _address(now, volatile) and _share(recorded, now, volatile) >= ALIKE:
         grade = "same page"
@@ -136,15 +136,15 @@ def moving_boxes(recorded: Observation, now: Observation, volatile: Volatile) ->
 
     These are videos, what changes by itself, and fields with a caret.
     """
-    known, seen = ({_looks(one) for one in page.elements} for page in (recorded, now))
+    known, seen = ({_looks(element) for element in page.elements} for page in (recorded, now))
     return tuple(
-        one.box
+        element.box
         for page, others in ((recorded, seen), (now, known))
-        for one in page.elements
-        if _looks(one) not in others
-        or one.tag in _MOVING
-        or volatile.element(one)
-        or ("focused" in one.states and "type" in one.uses)
+        for element in page.elements
+        if _looks(element) not in others
+        or element.tag in _MOVING
+        or volatile.element(element)
+        or ("focused" in element.states and "type" in element.uses)
     )
 
 
@@ -236,10 +236,10 @@ def _moving(now: Observation, later: Observation) -> frozenset[tuple[int, str]]:
     """Return the refs and parts of elements that are otherwise in a later reading of the same page."""
     elements = {element.ref: element for element in later.elements}
     return frozenset(
-        (one.ref, part)
-        for one in now.elements
+        (element.ref, part)
+        for element in now.elements
         for part in _PARTS
-        if one.ref in elements and _part(one, part) != _part(elements[one.ref], part)
+        if element.ref in elements and _part(element, part) != _part(elements[element.ref], part)
     )
 
 
@@ -379,7 +379,7 @@ def _changed(
 
 def _without_unnamed_pictures(observation: Observation) -> Observation:
     return observation.replace(
-        elements=tuple(one for one in observation.elements if not _unnamed_picture(one))
+        elements=tuple(element for element in observation.elements if not _unnamed_picture(element))
     )
 
 
@@ -390,7 +390,9 @@ def _told_by_icon(before: str, after: str) -> bool:
 
 def _part(element: Element, part: str) -> str:
     if part == "options":
-        return " | ".join(f"*{one.label}*" if one.selected else one.label for one in element.options)
+        return " | ".join(
+            f"*{option.label}*" if option.selected else option.label for option in element.options
+        )
     value = getattr(element, part)
     return " ".join(sorted(value)) if isinstance(value, tuple) else " ".join(str(value).split())
 

@@ -42,8 +42,8 @@ def _to_put_back(element: Element, now: Element) -> Action | None:
     """Return the action that gives `now` what `element` held; None if it holds that."""
     target = RefTarget(ref=now.ref)
     if "select" in element.uses and element.options:
-        chosen = next((one for one in element.options if one.selected), None)
-        held = next((one for one in now.options if one.selected), None)
+        chosen = next((option for option in element.options if option.selected), None)
+        held = next((option for option in now.options if option.selected), None)
         if chosen is None or (held is not None and held.value == chosen.value):
             return None
         return Select(target=target, option=chosen.label or chosen.value)
@@ -63,7 +63,7 @@ def _holds_something(element: Element) -> bool:
 
 async def _put_scroll_and_focus_back(recorded: Observation, now: Observation, ground: RestoreContext) -> bool:
     """Return whether that moved anything."""
-    focused = next((one for one in reversed(recorded.elements) if "focused" in one.states), None)
+    focused = next((element for element in reversed(recorded.elements) if "focused" in element.states), None)
     found = find_again(focused, recorded, now).element if focused is not None else None
     if found is not None:
         focus = f"__backstep.byRef({found.ref})?.focus({{preventScroll: true}})"

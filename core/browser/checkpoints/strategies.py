@@ -183,9 +183,9 @@ class ReplayRecorded(Strategy):
     name = "replay with recorded answers"
 
     def unfit(self, checkpoint: Checkpoint) -> str:
-        if not any(one.kind != SOCKET for one in checkpoint.exchanges):
+        if not any(exchange.kind != SOCKET for exchange in checkpoint.exchanges):
             return "The answers of servers were not recorded."
-        if any(one.kind == SOCKET for one in checkpoint.exchanges):
+        if any(exchange.kind == SOCKET for exchange in checkpoint.exchanges):
             return "The page used a WebSocket, whose messages are not recorded."
         return ""
 
@@ -304,9 +304,9 @@ def strategies_for(ground: RestoreContext) -> tuple[Strategy, ...]:
     browser kept of it, and recorded answers, are of before.
     """
     if ground.tabs.closed_off:
-        return tuple(one for one in STRATEGIES if isinstance(one, _OFFLINE))
+        return tuple(strategy for strategy in STRATEGIES if isinstance(strategy, _OFFLINE))
     if ground.live and ground.sent:
-        return tuple(one for one in STRATEGIES if isinstance(one, _LOADING))
+        return tuple(strategy for strategy in STRATEGIES if isinstance(strategy, _LOADING))
     if ground.begin_here is None:
         return STRATEGIES
-    return tuple(one for one in STRATEGIES if isinstance(one, _LEAVING_NOTHING_OUT))
+    return tuple(strategy for strategy in STRATEGIES if isinstance(strategy, _LEAVING_NOTHING_OUT))

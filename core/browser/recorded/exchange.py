@@ -87,7 +87,7 @@ class Answers:
         self._exact: dict[tuple[str, ...], list[int]] = defaultdict(list)
         self._by_url: dict[tuple[str, ...], list[int]] = defaultdict(list)
         self._by_stable: dict[tuple[str, ...], list[int]] = defaultdict(list)
-        self._exchanges = tuple(one for one in exchanges if one.kind != SOCKET)
+        self._exchanges = tuple(exchange for exchange in exchanges if exchange.kind != SOCKET)
         self._used: set[int] = set()
         for index, one in enumerate(self._exchanges):
             url = _plain(one.url)

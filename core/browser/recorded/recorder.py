@@ -167,7 +167,7 @@ class NetworkRecorder:
         self._kept += len(body)
         exchange = asked.replace(
             status=status,
-            headers=self._plain([(one["name"], one["value"]) for one in headers]),
+            headers=self._plain([(header["name"], header["value"]) for header in headers]),
             body=hash_of(body),
             missing=missing,
         )

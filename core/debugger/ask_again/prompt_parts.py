@@ -33,7 +33,7 @@ def found_again(
     return tuple(
         sorted(
             items,
-            key=lambda one: (rank[one.part.kind], one.state == "lost", one.part.message, one.part.start),
+            key=lambda item: (rank[item.part.kind], item.state == "lost", item.part.message, item.part.start),
         )
     )
 
@@ -76,7 +76,9 @@ class Arranged(Record):
 
 def dropped(messages: Sequence[Message], items: Sequence[Item], at: int) -> Arranged:
     """Leave out an exemplar; with the last one the text around them goes too."""
-    return _arranged(messages, items, [one for one in _exemplars(items) if one is not items[at]], {})
+    return _arranged(
+        messages, items, [exemplar for exemplar in _exemplars(items) if exemplar is not items[at]], {}
+    )
 
 
 def moved(messages: Sequence[Message], items: Sequence[Item], at: int, offset: int) -> Arranged:
@@ -118,7 +120,7 @@ def rewritten(messages: Sequence[Message], items: Sequence[Item], at: int, words
 
 
 def _exemplars(items: Sequence[Item]) -> list[Item]:
-    return [one for one in items if one.part.kind == "exemplar" and one.state != "lost"]
+    return [item for item in items if item.part.kind == "exemplar" and item.state != "lost"]
 
 
 def _arranged(
@@ -129,8 +131,8 @@ def _arranged(
 ) -> Arranged:
     """Put the exemplars of `order` into the places that exemplars have now; places left over go."""
     slots = _exemplars(items)
-    contents = [instead.get(id(one), (one.part, content_of(messages, one.part))) for one in order]
-    others = [one.part for one in items if one.part.kind != "exemplar" and one.state != "lost"]
+    contents = [instead.get(id(item), (item.part, content_of(messages, item.part))) for item in order]
+    others = [item.part for item in items if item.part.kind != "exemplar" and item.state != "lost"]
     if slots and slots[0].part.messages:
         return _in_messages(messages, others, slots, contents)
     return _in_text(messages, others, slots, contents)
@@ -161,7 +163,7 @@ def _in_messages(
             parts.append(part.replace(message=len(found), messages=len(content)))
             found += content
     keep(at, len(messages))
-    kept = [one.replace(message=places[one.message]) for one in others]
+    kept = [other.replace(message=places[other.message]) for other in others]
     return Arranged(messages=tuple(found), parts=(*kept, *parts))
 
 
@@ -201,11 +203,11 @@ def _in_text(
     shift = len(made) - len(text)
     first = slots[0].part.start
     kept = []
-    for one in others:
-        if one.message == message and not one.messages and one.end > first:
-            later = one.start >= slots[-1].part.end
-            one = one.replace(start=one.start + (shift if later else 0), end=one.end + shift)
-        kept.append(one)
+    for other in others:
+        if other.message == message and not other.messages and other.end > first:
+            later = other.start >= slots[-1].part.end
+            other = other.replace(start=other.start + (shift if later else 0), end=other.end + shift)
+        kept.append(other)
     return Arranged(messages=_with_text(messages, message, made), parts=(*kept, *parts))
 
 

@@ -277,5 +277,5 @@ def _attribution(
 
 def _counted(asked: WhatIf) -> tuple[int, int]:
     """Return how many answers were the step's own action, and how many came at all, usable or not."""
-    came = [one for one in asked.answers if one.action or one.thought or one.tokens]
+    came = [answer for answer in asked.answers if answer.action or answer.thought or answer.tokens]
     return sum(one.action == asked.recorded for one in came), len(came)

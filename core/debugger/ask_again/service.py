@@ -111,7 +111,7 @@ class AskAgainService(Service[AskView]):
         store = self.services.store
         detail = store.step(run, step)
         number = deciding_call(detail).number
-        calls = [one for one in recorded_calls(store, detail) if one.call.number <= number]
+        calls = [call for call in recorded_calls(store, detail) if call.call.number <= number]
         last = calls[-1]
         recorded = last.reply or LLMReply()
         written = reply_with_text(recorded, text).replace(usage=Usage(), seconds=0.0, cost=0.0, retries=())
@@ -206,7 +206,7 @@ class Teller:
     def choices(self) -> tuple[ExemplarChoice, ...]:
         """Return what the memory has, by family and id, at most `MOST`; raises LibraryError and DataError."""
         rows = self._memory.library().page(order="family", limit=MOST).rows
-        return tuple(ExemplarChoice(id=one.id, family=one.family, task=one.task) for one in rows)
+        return tuple(ExemplarChoice(id=row.id, family=row.family, task=row.task) for row in rows)
 
     def written(self, id: str) -> WrittenExemplar:
         """Return an exemplar as the prompt tells it.
@@ -251,8 +251,8 @@ class Teller:
 
     def _in_text(self, exemplar: Exemplar) -> list[tuple[PromptPart, str]]:
         texts = [self._resources.prompts.render(EXEMPLARS, exemplars=some) for some in ((), (exemplar,))]
-        parts = [one for one in exemplar_parts(texts[-1], texts, [exemplar]) if one.kind == "exemplar"]
-        return [(one, texts[-1][one.start : one.end]) for one in parts]
+        parts = [part for part in exemplar_parts(texts[-1], texts, [exemplar]) if part.kind == "exemplar"]
+        return [(part, texts[-1][part.start : part.end]) for part in parts]
 
 
 make_service = AskAgainService

@@ -66,7 +66,7 @@ class WhatIf(Record):
     def distribution(self) -> tuple[tuple[str, int], ...]:
         """Return the actions with how often each was proposed, the most frequent first; none usable is empty."""
         counts = Counter(answer.action for answer in self.answers)
-        return tuple(sorted(counts.items(), key=lambda one: (-one[1], one[0])))
+        return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
 class Attribution(Record):
@@ -155,4 +155,4 @@ def changed_lines(before: tuple[Message, ...], after: tuple[Message, ...]) -> tu
 
 
 def _lines(messages: tuple[Message, ...]) -> list[str]:
-    return [line for one in messages for line in (f"[{one.role}]", *one.text.splitlines())]
+    return [line for message in messages for line in (f"[{message.role}]", *message.text.splitlines())]

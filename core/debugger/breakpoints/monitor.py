@@ -93,8 +93,8 @@ class BreakpointMonitor:
             tracker.revise(recognised)  # An attached agent may have said more of it until it acts.
         reasons: list[str] = []
         if isinstance(record, Acted):
-            for one in record.events:
-                reasons.append(self._check(tracker.browser_event(one)))
+            for event in record.events:
+                reasons.append(self._check(tracker.browser_event(event)))
             checked, self._checked_requests = self._checked_requests, []
             for sent in record.sent:
                 if sent in checked:

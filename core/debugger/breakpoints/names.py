@@ -59,7 +59,7 @@ def _with_article(word: str) -> str:
 def _shape(annotation: Any) -> Shape:
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin in (Union, types.UnionType):
-        return _shape(next(one for one in arguments if one is not type(None)))
+        return _shape(next(argument for argument in arguments if argument is not type(None)))
     if origin is tuple:
         items = _shape(arguments[0])
         return Shape(items=items, word="a list")

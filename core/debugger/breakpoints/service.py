@@ -132,7 +132,7 @@ class BreakpointsService(Service[BreaksView]):
         breaking = self.session.breaking
         if breaking.breakpoints is None or breaking.watches is None:
             return
-        values = {one.watch.number: one for one in breaking.values}
+        values = {value.watch.number: value for value in breaking.values}
         view = BreaksView(
             breakpoints=tuple(
                 BreakpointView(breakpoint=one, hits=breaking.breakpoints.hits_of(one.number))

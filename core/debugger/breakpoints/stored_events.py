@@ -40,7 +40,7 @@ def _replay(
     for row in store.steps(run):
         if before_step is not None and row.number >= before_step:
             return
-        of_step = tuple(one.event for one in browser_events if one.step == row.number)
+        of_step = tuple(event.event for event in browser_events if event.step == row.number)
         yield from _events_of_step(tracker, store.step(run, row.number), of_step)
 
 
@@ -59,8 +59,8 @@ def _events_of_step(
         if record is not None or calls or due:
             yield tracker.before(phase)
         if phase == "act":
-            for one in browser_events:
-                yield tracker.browser_event(one)
+            for event in browser_events:
+                yield tracker.browser_event(event)
         if phase != "commit":
             yield from _calls(tracker, calls)
         if isinstance(record, Acted):

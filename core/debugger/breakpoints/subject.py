@@ -308,7 +308,7 @@ def _state(event: DebugEvent) -> StatePart | None:
 
 def _permissible(event: DebugEvent) -> tuple[str, ...] | None:
     recognised = event.latest(Recognised)
-    return None if recognised is None else tuple(one.name for one in recognised.permissible.actions)
+    return None if recognised is None else tuple(action.name for action in recognised.permissible.actions)
 
 
 def _action(event: DebugEvent) -> ActionPart | None:
@@ -373,7 +373,7 @@ def _plan(event: DebugEvent) -> PlanPart | None:
     if reflection is None or reflection.plan is None:
         return None
     plan = reflection.plan
-    over = sum(one.status in ("done", "needless") for one in plan.subtasks)
+    over = sum(subtask.status in ("done", "needless") for subtask in plan.subtasks)
     return PlanPart(
         current=plan.current.text if plan.current is not None else None,
         done=over,
@@ -386,7 +386,7 @@ def _remedies(event: DebugEvent) -> RemediesPart | None:
     reflection = _reflection_step(event).reflection
     if reflection is None:
         return None
-    return RemediesPart(waiting=sum(one.state == "waiting" for one in reflection.remedies))
+    return RemediesPart(waiting=sum(remedy.state == "waiting" for remedy in reflection.remedies))
 
 
 def _reflection_step(event: DebugEvent) -> StepSoFar:

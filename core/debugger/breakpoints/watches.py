@@ -166,7 +166,7 @@ async def read_page_watches(page: Page, watches: Iterable[Watch]) -> dict[int, P
     The browser stops a script before it changes something, and the value of
     its watch says so. Raises nothing.
     """
-    return {one.number: await _read_in_page(page, one) for one in watches if one.kind != "expression"}
+    return {watch.number: await _read_in_page(page, watch) for watch in watches if watch.kind != "expression"}
 
 
 async def _read_in_page(page: Page, watch: Watch) -> PageValue:

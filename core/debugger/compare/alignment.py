@@ -99,7 +99,7 @@ def _done(store: TraceStore, rows: Sequence[StepRow]) -> list[_Done]:
 
 
 def _keys(steps: Sequence[_Done]) -> list[tuple[str, str]]:
-    return [(one.page, one.action) for one in steps]
+    return [(step.page, step.action) for step in steps]
 
 
 def _differs(one: _Done | None, other: _Done | None) -> tuple[PartName, ...]:
@@ -138,7 +138,9 @@ def _parts(store: TraceStore, step: tuple[int, int] | None) -> dict[PartName, st
         found["outcome"] = f"{acted.effect}, {acted.outcome}. {acted.message}{judged}".strip()
     reflection = last_reflection(records)
     if reflection is not None and reflection.plan is not None:
-        found["plan"] = "\n".join(f"{one.text} ({one.status})" for one in reflection.plan.subtasks)
+        found["plan"] = "\n".join(
+            f"{subtask.text} ({subtask.status})" for subtask in reflection.plan.subtasks
+        )
     if recalled is not None and (recalled.exemplars or recalled.recall is not None):
         found["retrieval"] = "\n".join(recalled.exemplars) or "none"
     if observed is not None:
@@ -155,7 +157,7 @@ def _call(store: TraceStore, detail: StepDetail) -> dict[PartName, str]:
     call = next((one for one in reversed(detail.calls) if one.purpose in _DECIDING), None)
     if call is None:
         return {}
-    prompt = "\n\n".join(f"[{one.role}]\n{one.text}" for one in store.prompt(call).messages)
+    prompt = "\n\n".join(f"[{message.role}]\n{message.text}" for message in store.prompt(call).messages)
     reply = store.reply(call)
     if reply is None:
         return {"prompt": prompt, "reply": call.error}

@@ -72,19 +72,19 @@ def partings(
     same: dict[object, _Place] = {}
     alike: dict[object, _Place] = {}
     taken: Counter[str] = Counter()
-    for one in successes:
-        way = steps.get(one.run, ())
-        same.setdefault((one.task, one.seed), _Place()).add(way, exactly)
-        taken[one.task] += 1
-        for key in (one.task, family_of(one.task)) if taken[one.task] <= OF_EACH_TASK else ():
+    for success in successes:
+        way = steps.get(success.run, ())
+        same.setdefault((success.task, success.seed), _Place()).add(way, exactly)
+        taken[success.task] += 1
+        for key in (success.task, family_of(success.task)) if taken[success.task] <= OF_EACH_TASK else ():
             alike.setdefault(key, _Place()).add(way, _in_kind)
     found: dict[int, Parting] = {}
-    for one in runs:
-        if not (way := steps.get(one.run, ())):
+    for run in runs:
+        if not (way := steps.get(run.run, ())):
             continue
-        exact = same.get((one.task, one.seed))
-        start = exact or alike.get(one.task) or alike.get(family_of(one.task))
-        found[one.run] = _parting(way, start, exactly if exact is not None else _in_kind)
+        exact = same.get((run.task, run.seed))
+        start = exact or alike.get(run.task) or alike.get(family_of(run.task))
+        found[run.run] = _parting(way, start, exactly if exact is not None else _in_kind)
     return found
 
 

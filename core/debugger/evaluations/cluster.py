@@ -203,7 +203,7 @@ async def cluster_lanes(services: Services, setup: NodeSetup, tell: Tell) -> Asy
     """
     import ray
 
-    count = sum(int(one["Resources"].get("CPU", 0)) // CPUS for one in ray.nodes() if one["Alive"])
+    count = sum(int(node["Resources"].get("CPU", 0)) // CPUS for node in ray.nodes() if node["Alive"])
     if not count:
         raise UsageError(
             f"No node of the cluster has {CPUS} processors; start one with: ray start --num-cpus."

@@ -68,7 +68,7 @@ def compared(runs: Iterable[EvaluatedRun], first: str, second: str) -> VariantCo
         if one.success != other.success:
             pair = (one.run or 0, other.run or 0)
             flips.append(Flip(task=task, seed=seed, time=time, runs=pair, to_success=bool(other.success)))
-    up = sum(one.to_success for one in flips)
+    up = sum(flip.to_success for flip in flips)
     judged = both + neither + len(flips)
     low, high = paired(both, up, len(flips) - up, neither)
     difference = (2 * up - len(flips)) / judged if judged else None

@@ -65,7 +65,11 @@ def results(attempts: Iterable[AttemptRow]) -> dict[Case, AttemptRow]:
     A run that was broken off does not count. One that failed with its world
     counts only as the second of its case.
     """
-    return {one.attempt.case: one for one in attempts if counts(_outcome(one), one.attempt.number)}
+    return {
+        attempt.attempt.case: attempt
+        for attempt in attempts
+        if counts(_outcome(attempt), attempt.attempt.number)
+    }
 
 
 def _outcome(row: AttemptRow) -> RunOutcome | None:
@@ -125,10 +129,10 @@ class Evaluator:
         self._on_done = on_done
         attempts = attempts_of(store, row.number)
         self.done = results(attempts)
-        runs = [one.run for one in attempts if one.run is not None]
+        runs = [attempt.run for attempt in attempts if attempt.run is not None]
         self._cost = sum(run.cost or 0.0 for run in runs)
         self._calls = sum(run.llm_calls for run in runs)
-        self._failed = {one.attempt.case for one in attempts if _to_be_tried_again(one)}
+        self._failed = {attempt.attempt.case for attempt in attempts if _to_be_tried_again(attempt)}
         self._failures = _Failures()
         self._left = iter([one for one in self.plan.cases() if one[1] not in self.done])
 

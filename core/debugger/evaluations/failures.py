@@ -111,20 +111,20 @@ def deciding(store: TraceStore, row: RunRow) -> Deciding | None:
         successes = []
     elif number is not None:
         runs = done_of(evaluated_runs(store, number))
-        own = [one for one in runs if one.run == row.run]
-        successes = _walked(_successes([one for one in runs if not one.touched], own))
+        own = [run for run in runs if run.run == row.run]
+        successes = _walked(_successes([run for run in runs if not run.touched], own))
     else:
         found = store.runs(task=row.task, outcome="success", limit=OF_EACH_TASK) or [
-            one
-            for one in store.runs(outcome="success", limit=_MOST_SUCCESSES)
-            if family_of(one.task) == family_of(row.task)
+            run
+            for run in store.runs(outcome="success", limit=_MOST_SUCCESSES)
+            if family_of(run.task) == family_of(row.task)
         ]
         successes = [Walked(one.run, one.task, one.seed) for one in found if one.parent_run is None]
-    steps = ways(store, {row.run, *(one.run for one in successes)})
+    steps = ways(store, {row.run, *(success.run for success in successes)})
     parting = partings(steps, [Walked(row.run, row.task, row.seed)], successes).get(row.run)
     if parting is None:
         return None
-    like = [one for one in successes if one.task == row.task]
+    like = [success for success in successes if success.task == row.task]
     same = [one for one in like if one.seed == row.seed]
     shown = next(iter(same or like), None)
     return Deciding(parting=parting, success=shown.run if shown is not None else None, same_seed=bool(same))
@@ -136,17 +136,17 @@ def _successes(own: Iterable[EvaluatedRun], failed: Iterable[EvaluatedRun]) -> l
     families = {family_of(one.task) for one in failed}
     taken: Counter[str] = Counter()
     found = []
-    for one in own:
-        if not one.success or family_of(one.task) not in families:
+    for run in own:
+        if not run.success or family_of(run.task) not in families:
             continue
-        taken[one.task] += 1
-        if taken[one.task] <= OF_EACH_TASK or (one.task, one.seed) in cases:
-            found.append(one)
+        taken[run.task] += 1
+        if taken[run.task] <= OF_EACH_TASK or (run.task, run.seed) in cases:
+            found.append(run)
     return found
 
 
 def _walked(runs: Iterable[EvaluatedRun]) -> list[Walked]:
-    return [Walked(one.run, one.task, one.seed) for one in runs if one.run is not None]
+    return [Walked(run.run, run.task, run.seed) for run in runs if run.run is not None]
 
 
 def _failed(one: EvaluatedRun, parting: Parting | None) -> FailedRun:

@@ -81,8 +81,8 @@ class Share(Record):
     @classmethod
     def of(cls, rows: Sequence[EvaluatedRun], **named: str) -> Self:
         """Count the runs that count for their cases; `named` are the fields of a subclass."""
-        touched = [one for one in rows if one.touched]
-        own = [one for one in rows if not one.touched]
+        touched = [row for row in rows if row.touched]
+        own = [row for row in rows if not row.touched]
         runs = [one for one in own if one.run is not None]
         judged = [one for one in runs if one.success is not None]
         successes = sum(bool(one.success) for one in judged)
@@ -93,8 +93,8 @@ class Share(Record):
             good, of = by_task.get(one.task, (0, 0))
             by_task[one.task] = (good + bool(one.success), of + 1)
         gone_back: dict[Grade, int] = {}
-        for one in runs:
-            for grade, times in one.gone_back.items():
+        for run in runs:
+            for grade, times in run.gone_back.items():
                 gone_back[grade] = gone_back.get(grade, 0) + times
         return cls(
             cases=len(rows),

@@ -66,7 +66,7 @@ class MatrixRow(Record):
 
     @property
     def failures(self) -> int:
-        return sum(one.failures for one in self.cells)
+        return sum(cell.failures for cell in self.cells)
 
 
 class Matrix(Record):
@@ -108,9 +108,9 @@ def matrix_of(
             columns.append(MatrixColumn(variant=variant.name, before=True))
             sides.append(
                 [
-                    one
-                    for one in before
-                    if one.variant == variant.name and (one.variant, one.task, one.seed, one.time) in again
+                    run
+                    for run in before
+                    if run.variant == variant.name and (run.variant, run.task, run.seed, run.time) in again
                 ]
             )
         columns.append(MatrixColumn(variant=variant.name))
@@ -119,7 +119,7 @@ def matrix_of(
     pairs = _pairs(len(columns), beside=bool(before))
     # A column is compared by its title: before and now the variant has the same name.
     done = [
-        [one.replace(variant=title) for one in done_of(side)]
+        [run.replace(variant=title) for run in done_of(side)]
         for title, side in zip(titles, sides, strict=True)
     ]
     by_task = [_by_task(side) for side in done]
@@ -166,6 +166,6 @@ def _compared(
 
 def _by_task(side: Iterable[EvaluatedRun]) -> dict[str, tuple[EvaluatedRun, ...]]:
     found: dict[str, list[EvaluatedRun]] = {}
-    for one in side:
-        found.setdefault(one.task, []).append(one)
+    for run in side:
+        found.setdefault(run.task, []).append(run)
     return {task: tuple(rows) for task, rows in found.items()}

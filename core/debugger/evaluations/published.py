@@ -84,7 +84,7 @@ def published_for(tasks: Iterable[str]) -> tuple[PublishedShare, ...]:
 
 def _means(figures: Iterable[PublishedFigures]) -> dict[str, float | None]:
     """Return the mean of each figure; None if a task has none."""
-    rows = [one.model_dump() for one in figures]
+    rows = [figure.model_dump() for figure in figures]
     return {
         name: fmean(row[name] for row in rows) if all(row[name] is not None for row in rows) else None
         for name in PublishedFigures.model_fields

@@ -303,13 +303,15 @@ class EvaluationPlan(Record):
         """
         cases = dict.fromkeys(failed)
         if variants:
-            cases = dict.fromkeys(case.replace(variant=one.name) for case in cases for one in variants)
+            cases = dict.fromkeys(
+                case.replace(variant=variant.name) for case in cases for variant in variants
+            )
         did = {case.variant for case in cases}
         tasks, seeds = {case.task for case in cases}, {case.seed for case in cases}
         return self.replace(
-            variants=tuple(one for one in variants or self.variants if one.name in did),
-            tasks=tuple(one for one in self.tasks if one in tasks),
-            seeds=tuple(one for one in self.seeds if one in seeds),
+            variants=tuple(variant for variant in variants or self.variants if variant.name in did),
+            tasks=tuple(task for task in self.tasks if task in tasks),
+            seeds=tuple(seed for seed in self.seeds if seed in seeds),
             failures_of=name,
             only=tuple(cases),
         )
@@ -392,7 +394,7 @@ class Making(Record):
         return (
             f"Backstep {self.version}: {self.command}",
             f"browser {self.browser}, at most {limits}",
-            *(one.sentence for one in self.llms),
+            *(llm.sentence for llm in self.llms),
             *purposes,
         )
 

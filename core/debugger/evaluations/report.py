@@ -60,7 +60,7 @@ def report_of(store: TraceStore, row: EvaluationRow, why: str = "") -> Evaluatio
     """
     plan = planned(row)
     runs = done_of(evaluated_runs(store, row.number))
-    variants = {one.name: one for one in plan.variants}
+    variants = {variant.name: variant for variant in plan.variants}
     names = list(variants)
     try:
         made = TypeAdapter(tuple[Making, ...]).validate_json(row.made)
@@ -103,5 +103,7 @@ def _sorted(
     """Return groups in the order of the tasks, or of the names of the families, and then of the variants."""
     place = {task: at for at, task in enumerate(tasks)}
     return tuple(
-        sorted(groups, key=lambda one: (place.get(one.task, 0), one.family, variants.index(one.variant)))
+        sorted(
+            groups, key=lambda group: (place.get(group.task, 0), group.family, variants.index(group.variant))
+        )
     )

@@ -11,8 +11,8 @@ from core.trace.records import EvaluatedRun
 
 def csv_of(report: EvaluationReport) -> str:
     """Return a line for each run that counts, in order, with all that is counted of it."""
-    steps = {one.run: one.step for group in report.failures or () for one in group.runs}
-    return table_text([_line(one, steps.get(one.run, 0)) for one in report.runs])
+    steps = {run.run: run.step for group in report.failures or () for run in group.runs}
+    return table_text([_line(run, steps.get(run.run, 0)) for run in report.runs])
 
 
 def _line(run: EvaluatedRun, step: int) -> dict[str, object]:

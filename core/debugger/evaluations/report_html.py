@@ -56,23 +56,23 @@ def html_of(report: EvaluationReport) -> str:
     style = "\n".join(
         (TEMPLATES / name).read_text(encoding="utf-8").strip() for name in ("run.css", "evaluation.css")
     )
-    steps = {one.run: one.step for group in report.failures or () for one in group.runs}
+    steps = {run.run: run.step for group in report.failures or () for run in group.runs}
     text = environment.get_template("evaluation.html.jinja").render(
         report=report,
         program=COMMAND,
-        names=[one.variant for one in report.variants],
+        names=[variant.variant for variant in report.variants],
         families=_rows(report.families, "family"),
         distributions=[
-            *distributions(report.runs, "steps", [(one, one.steps) for one in report.runs]),
+            *distributions(report.runs, "steps", [(run, run.steps) for run in report.runs]),
             *distributions(report.runs, "seconds beside the LLM", _seconds(report.runs, in_llm=False)),
             *distributions(report.runs, "seconds in the LLM", _seconds(report.runs, in_llm=True)),
         ],
         flipped=_flipped(report),
-        published={(one.task, one.agent): one for one in report.published if one.task},
-        papers=[one for one in report.published if not one.task],
+        published={(share.task, share.agent): share for share in report.published if share.task},
+        papers=[share for share in report.published if not share.task],
         family_of=family_of,
-        presets={one.name: one.preset for one in report.plan.variants},
-        llms={one.name: one.llm for one in report.plan.variants},
+        presets={variant.name: variant.preset for variant in report.plan.variants},
+        llms={variant.name: variant.llm for variant in report.plan.variants},
         deciding=steps,
         style=Markup(style),
         script=Markup(script),
@@ -119,21 +119,21 @@ def _median(rows: Sequence[tuple[float, bool]]) -> float:
 
 
 def _seconds(runs: Iterable[EvaluatedRun], *, in_llm: bool) -> list[tuple[EvaluatedRun, float]]:
-    return [(one, one.seconds_in_llm if in_llm else one.seconds_beside_llm) for one in runs]
+    return [(run, run.seconds_in_llm if in_llm else run.seconds_beside_llm) for run in runs]
 
 
 def _rows(shares: Iterable[GroupShare], name: str) -> dict[str, list[GroupShare]]:
     """Return the figures by what they are of, each with a row for each variant."""
     found: dict[str, list[GroupShare]] = {}
-    for one in shares:
-        found.setdefault(getattr(one, name), []).append(one)
+    for share in shares:
+        found.setdefault(getattr(share, name), []).append(share)
     return found
 
 
 def _flipped(report: EvaluationReport) -> list[FlippedTask]:
     """Return the tasks with flips, those that gained most first."""
     counts: dict[str, list[int]] = {}
-    for one in report.comparison.flips if report.comparison is not None else ():
-        counts.setdefault(one.task, [0, 0])[0 if one.to_success else 1] += 1
+    for flip in report.comparison.flips if report.comparison is not None else ():
+        counts.setdefault(flip.task, [0, 0])[0 if flip.to_success else 1] += 1
     found = [FlippedTask(task=task, gained=gained, lost=lost) for task, (gained, lost) in counts.items()]
     return sorted(found, key=lambda one: (one.lost - one.gained, one.task))

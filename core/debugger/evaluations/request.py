@@ -114,13 +114,13 @@ def plan_of_failures(request: EvalRequest, store: TraceStore) -> EvaluationPlan:
     if row is None:
         raise UsageError(f"There is no evaluation {name} with failures to repeat.")
     plan = planned(row)
-    failed = [one.case for one in done_of(evaluated_runs(store, row.number)) if one.is_failure]
+    failed = [run.case for run in done_of(evaluated_runs(store, row.number)) if run.is_failure]
     if not failed:
         raise UsageError(f"The evaluation {name} has no failures yet.")
     variants: tuple[Variant, ...] = ()
     if request.preset or request.llm:
-        presets = request.preset or tuple(one.preset for one in plan.variants)
-        llms = request.llm or tuple(one.llm for one in plan.variants)
+        presets = request.preset or tuple(variant.preset for variant in plan.variants)
+        llms = request.llm or tuple(variant.llm for variant in plan.variants)
         variants = variants_of(presets, llms, request.exemplars)
     return plan.again(name, failed, variants)
 

@@ -124,7 +124,7 @@ class EvaluationsService(Service[EvaluationsView]):
         rows, counted, at_work = await self.read(_read_all)
         items = tuple(self._item(row, counted, row.number in at_work) for row in rows)
         changes: dict[str, object] = {"ready": True, "items": items}
-        if all(one.number != self.view.number for one in items):
+        if all(item.number != self.view.number for item in items):
             changes |= {"number": items[0].number if items else None, "chosen": None}
             self._counted, self._not_before = (), 0.0
         if {name: getattr(self.view, name) for name in changes} != changes:
@@ -137,7 +137,11 @@ class EvaluationsService(Service[EvaluationsView]):
             plan = self._plan_of(row)
         except TraceError as error:
             return item.replace(problem=str(error))
-        done = [one for one in counted if one.evaluation == row.number and counts(one.outcome, one.attempt)]
+        done = [
+            tally
+            for tally in counted
+            if tally.evaluation == row.number and counts(tally.outcome, tally.attempt)
+        ]
         own = [one for one in done if not one.touched]
         whole = sum(one.count for one in done)
         return item.replace(
@@ -319,7 +323,7 @@ def _suites(config: Path) -> tuple[SuiteItem, ...]:
 
 def _read_all(store: TraceStore) -> tuple[tuple[EvaluationRow, ...], tuple[Tally, ...], frozenset[int]]:
     rows = store.ask(all_evaluations)
-    at_work = frozenset(one.number for one in rows if process_doing(store, one.number) is not None)
+    at_work = frozenset(row.number for row in rows if process_doing(store, row.number) is not None)
     return rows, store.ask(tallies), at_work
 
 

@@ -72,7 +72,7 @@ class EvaluationsView(Record):
     @property
     def item(self) -> EvaluationItem | None:
         """The evaluation that is looked at, as the list has it."""
-        return next((one for one in self.items if one.number == self.number), None)
+        return next((item for item in self.items if item.number == self.number), None)
 
 
 class RequestPreview(Record):

@@ -51,7 +51,7 @@ def written(exemplar: Draft, resources: AgentResources, way: Way) -> ExemplarPro
         messages = messages_of(exemplar, resources, way)
     except DataError as error:
         return ExemplarPrompt(note=str(error))
-    return ExemplarPrompt(messages=messages, tokens=sum(count_tokens(one.text) for one in messages))
+    return ExemplarPrompt(messages=messages, tokens=sum(count_tokens(message.text) for message in messages))
 
 
 def prompt_of(exemplar: Draft, resources: AgentResources, preset_name: str) -> ExemplarPrompt:

@@ -265,7 +265,9 @@ def _ref(target: object, page: Observation, text: str) -> Ref:
         return target.ref
     if not isinstance(target, RoleTarget):
         raise ActionError(f"{text}: exemplars name elements by number, or by role and name.")
-    fits = [one.ref for one in page.elements if (one.role, one.name) == (target.role, target.name)]
+    fits = [
+        element.ref for element in page.elements if (element.role, element.name) == (target.role, target.name)
+    ]
     if len(fits) != 1:
         raise ActionError(f"{text}: {len(fits)} elements of the page are {target}; give a number instead.")
     return fits[0]
@@ -276,6 +278,6 @@ def _pairs(page: Observation, look: Look, actions: Iterable[Action]) -> Iterable
     wanted = set(look.needs)
     for action in actions:
         wanted |= {target.ref for target in action.targets if isinstance(target, RefTarget)}
-    kept = [one.line() for one in page.elements if one.ref in wanted]
+    kept = [element.line() for element in page.elements if element.ref in wanted]
     if kept:
         yield AbstractionPair(state=page.lines(), observation="\n".join(kept))

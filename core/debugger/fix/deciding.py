@@ -24,11 +24,11 @@ _READ = 8
 
 def clues_of(store: TraceStore, row: RunRow) -> tuple[Clue, ...]:
     """Return the steps to put right, the likeliest first; at least one for a run that has steps. Raises TraceError."""
-    steps = [one for one in store.steps(row.run) if one.phase not in ("observe", "recognise", "recall")]
+    steps = [step for step in store.steps(row.run) if step.phase not in ("observe", "recognise", "recall")]
     if not steps:
         return ()
     last = steps[-1]
-    steps = [one for one in steps if one.sealed or one.action or one.outcome != "pending"]
+    steps = [step for step in steps if step.sealed or step.action or step.outcome != "pending"]
     if not steps:
         reason = f"Run {row.run} has not decided on an action yet: this is its first step."
         return (Clue(step=last.number, reason=reason),)
@@ -49,7 +49,7 @@ def clues_of(store: TraceStore, row: RunRow) -> tuple[Clue, ...]:
         *_stopped(row, last),
         Clue(step=last.number, reason=_LAST if row.outcome != "running" else _LAST_SO_FAR),
     )
-    own = {one.number for one in steps}
+    own = {step.number for step in steps}
     by_step: dict[int, Clue] = {}
     for clue in found:
         if clue.step in own:
@@ -92,7 +92,7 @@ def _alike(parted: Deciding | None) -> Iterator[Clue]:
 
 def _loop(steps: Sequence[StepRow]) -> Iterator[Clue]:
     """Find the first stretch of steps that does the same at least three times, on the same page."""
-    ways = [(exactly(one), one.url) for one in steps]
+    ways = [(exactly(step), step.url) for step in steps]
     for period in range(1, _LONGEST_PERIOD + 1):
         same = 0
         for at in range(len(ways) - period + 1):
@@ -139,10 +139,10 @@ def _of_no_state(store: TraceStore, row: RunRow, steps: Sequence[StepRow]) -> It
 def _failing(steps: Sequence[StepRow]) -> Iterator[Clue]:
     """Find the first of the failed steps at the end of the run."""
     failed = None
-    for one in reversed(steps):
-        if one.outcome != "failed":
+    for step in reversed(steps):
+        if step.outcome != "failed":
             break
-        failed = one
+        failed = step
     if failed is not None:
         yield Clue(
             step=failed.number, reason=f"All steps from step {failed.number} on failed: {failed.message}"

@@ -160,7 +160,7 @@ class FixService(Service[FixView]):
         await self._offer(place)
 
     def _place(self, name: str) -> FixPlace:
-        found = next((one for one in self.view.places if one.name == name), None)
+        found = next((place for place in self.view.places if place.name == name), None)
         if found is None:
             raise UsageError(
                 f"{name} cannot be changed at step {self.view.step}; choose something else to change."

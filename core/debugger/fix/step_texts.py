@@ -42,7 +42,7 @@ class StepTexts:
         return places_of(
             store.step(run, step).records,
             store.recalled(run, step),
-            next((one for one in clues if one.step == step), None),
+            next((clue for clue in clues if clue.step == step), None),
             preset=resources.presets.get(store.run(run).preset),
             resources=resources,
             files=self.files,
@@ -137,8 +137,8 @@ def _check_action(text: str) -> None:
 def _state_words(was: StoredPrompt, now: StoredPrompt) -> str:
     """Return the state and the actions of the step with the text, and how they were."""
     state = f"State: {now.state}" + (f" (was {was.state})" if was.state != now.state else "")
-    new = [one for one in now.actions if one not in was.actions]
-    gone = [one for one in was.actions if one not in now.actions]
+    new = [action for action in now.actions if action not in was.actions]
+    gone = [action for action in was.actions if action not in now.actions]
     changes = [f"now also {', '.join(new)}"] if new else []
     changes += [f"no longer {', '.join(gone)}"] if gone else []
     return f"{state}. Permissible: {'; '.join(changes) if changes else 'as before'}."

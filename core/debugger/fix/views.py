@@ -114,4 +114,4 @@ class FixView(JobView):
     @property
     def reason(self) -> str:
         """What speaks for the step."""
-        return next((one.reason for one in self.clues if one.step == self.step), "You chose this step.")
+        return next((clue.reason for clue in self.clues if clue.step == self.step), "You chose this step.")

@@ -23,7 +23,7 @@ _ESCAPED = re.compile(r"^\\(\\*### (?:system|user|assistant|tool)\s*)$", re.MULT
 
 def as_text(messages: Sequence[Message]) -> str:
     """Return messages as one text; a line of theirs that looks like a heading gets a backslash."""
-    return "\n\n".join(f"### {one.role}\n" + _LIKE_ONE.sub(r"\\\1", one.text) for one in messages)
+    return "\n\n".join(f"### {message.role}\n" + _LIKE_ONE.sub(r"\\\1", message.text) for message in messages)
 
 
 def with_text(messages: Sequence[Message], text: str) -> tuple[Message, ...]:

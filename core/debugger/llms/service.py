@@ -71,8 +71,13 @@ class LLMService(Service[LLMList]):
         settings = self._settings()
         entries = tuple(self._entry(name, entry) for name, entry in settings.llms.items())
         servers = tuple(
-            KnownServer(title=one.title, base_url=one.base_url, needs_key=one.needs_key, note=one.note)
-            for one in self._endpoints
+            KnownServer(
+                title=endpoint.title,
+                base_url=endpoint.base_url,
+                needs_key=endpoint.needs_key,
+                note=endpoint.note,
+            )
+            for endpoint in self._endpoints
         )
         self.send(LLMList(entries=entries, servers=servers, chosen=chosen))
 
@@ -155,7 +160,7 @@ class LLMService(Service[LLMList]):
         self.answered.send(LLMAnswer(ok=True, text=f"Asking for {what}…", under_way=True))
 
     def _address(self, entry: LLMEntry) -> str:
-        known = {one.name: one.base_url for one in self._endpoints}
+        known = {endpoint.name: endpoint.base_url for endpoint in self._endpoints}
         return known.get(entry.base_url, entry.base_url) or OPENAI_URL
 
     async def _save(self, entry: LLMEntry, key: SecretStr) -> None:

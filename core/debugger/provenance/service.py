@@ -132,7 +132,8 @@ def _asked_before(store: TraceStore, run: int, detail: StepDetail) -> StepDetail
         return None
     if decided.scheduled is not None and decided.scheduled.entry and decided.reflection is not None:
         entry = next(
-            (one for one in decided.reflection.remedies if one.number == decided.scheduled.entry), None
+            (remedy for remedy in decided.reflection.remedies if remedy.number == decided.scheduled.entry),
+            None,
         )
         return None if entry is None else store.step(run, entry.step)
     if not decided.from_queue:
@@ -204,17 +205,17 @@ def _others(store: TraceStore, run: int, detail: StepDetail, seen: Observation |
     yield from _exemplars(store, run, detail, here)
     yield from _reflection(detail, here)
     yield from _space_and_policies(detail, here)
-    for one in reversed(store.steps(run)):
-        if one.number < number:
-            lead = Lead(run=run, step=one.number)
+    for step in reversed(store.steps(run)):
+        if step.number < number:
+            lead = Lead(run=run, step=step.number)
             for what, text in (
-                ("action", f"{one.action} {one.target}".strip()),
-                ("result", one.message),
-                ("thought", one.thought),
+                ("action", f"{step.action} {step.target}".strip()),
+                ("result", step.message),
+                ("thought", step.thought),
             ):
                 if text:
                     yield Source(
-                        kind="earlier step", title=f"Step {one.number}, {what}", text=text, lead=lead
+                        kind="earlier step", title=f"Step {step.number}, {what}", text=text, lead=lead
                     )
 
 
@@ -269,9 +270,11 @@ def _reflection(detail: StepDetail, here: Lead) -> Iterator[Source]:
         yield Source(kind="plan", title=f"Subtask {at}", text=subtask.text, lead=here)
     for at, text in enumerate(reflection.experience, start=1):
         yield Source(kind="plan", title=f"Lesson of trial {at}", text=text, lead=here)
-    for one in reflection.remedies:
-        text = "\n".join(filter(None, (f"{one.action} {one.target}".strip(), one.reason)))
-        yield Source(kind="remedy", title=f"Remedy {one.number}, from step {one.step}", text=text, lead=here)
+    for remedy in reflection.remedies:
+        text = "\n".join(filter(None, (f"{remedy.action} {remedy.target}".strip(), remedy.reason)))
+        yield Source(
+            kind="remedy", title=f"Remedy {remedy.number}, from step {remedy.step}", text=text, lead=here
+        )
 
 
 def _space_and_policies(detail: StepDetail, here: Lead) -> Iterator[Source]:

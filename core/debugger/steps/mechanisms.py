@@ -178,7 +178,7 @@ def _kept_beside_the_buffer(memory: SpaceMemory) -> tuple[tuple[str, str], ...]:
 def _states(recognised: Recognised) -> tuple[DiagramState, ...]:
     assert recognised.diagram is not None
     transitions = recognised.memory.transitions
-    visits = Counter(one.target for one in transitions if one.target)
+    visits = Counter(transition.target for transition in transitions if transition.target)
     if transitions:
         visits[transitions[0].source] += 1
     here = recognised.state if recognised.space not in ("general", "none") else ""
@@ -193,7 +193,7 @@ def _states(recognised: Recognised) -> tuple[DiagramState, ...]:
 def _edges(recognised: Recognised) -> tuple[DiagramEdgeView, ...]:
     """Return the edges in the file and those of the run's path, each pair of states once."""
     assert recognised.diagram is not None
-    gone = [one for one in recognised.memory.transitions if one.target]
+    gone = [transition for transition in recognised.memory.transitions if transition.target]
     ways = [*recognised.diagram.edges]
     ways += [DiagramEdge(source=one.source, action=one.action, target=one.target) for one in gone]
     pairs = list(dict.fromkeys((way.source, way.target) for way in ways))
@@ -249,7 +249,7 @@ def stack_view(
 
     actions = recognised.permissible.actions
     return StackView(
-        callable=tuple(one.name for one in actions if one.origin == "policy"),
+        callable=tuple(action.name for action in actions if action.origin == "policy"),
         frames=tuple(view(frame) for frame in reversed(record.frames)),
         finished=tuple(view(frame) for frame in reversed(record.finished)),
         depth_limit=record.depth_limit,
@@ -297,7 +297,7 @@ def plan_view(
         subtasks=plan.subtasks if plan is not None else (),
         revision=plan.revision if plan is not None else 0,
         author=plan.author if plan is not None else "agent",
-        remark=" ".join(one for one in remarks if one),
+        remark=" ".join(remark for remark in remarks if remark),
         editable=not told,
         told=told,
         trial=reflection.trial,
@@ -354,10 +354,10 @@ def _judgement(step: int, record: Aligned) -> JudgementView:
 
 
 def _grade(step: int, restored: Restored) -> GradeView:
-    differences = [one.words for one in restored.comparison.differences]
+    differences = [difference.words for difference in restored.comparison.differences]
     if len(differences) > DIFFERENCES:
         differences = [*differences[:DIFFERENCES], f"and {len(differences) - DIFFERENCES} more"]
-    tried = [f"{one.strategy}: {one.grade or one.reason}" for one in restored.attempts[:-1]]
+    tried = [f"{attempt.strategy}: {attempt.grade or attempt.reason}" for attempt in restored.attempts[:-1]]
     return GradeView(
         step=step,
         to=restored.step,

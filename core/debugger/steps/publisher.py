@@ -114,8 +114,10 @@ class StepPublisher:
         except (PageGone, BackstepError):
             return  # It stays without a mark; what is wrong with the page is told where it is used.
         if ref is not None and self._step is view:
-            outlines = [one.replace(chosen=one.ref == ref) for one in page.outlines]
-            if all(one.ref != ref for one in outlines) and (element := state.observation.element(ref)):
+            outlines = [outline.replace(chosen=outline.ref == ref) for outline in page.outlines]
+            if all(outline.ref != ref for outline in outlines) and (
+                element := state.observation.element(ref)
+            ):
                 outlines.append(
                     OutlineView(ref=ref, box=element.box, chosen=True, hidden=not element.in_viewport)
                 )
@@ -141,13 +143,15 @@ class StepPublisher:
         """Draw the outlines where they lie in a page that was scrolled for the person to look at."""
         page = self.live_page
         try:
-            places = await run.world.peek.places(run.world.tabs.current, [one.ref for one in page.outlines])
+            places = await run.world.peek.places(
+                run.world.tabs.current, [outline.ref for outline in page.outlines]
+            )
         except (PageGone, BackstepError):
             places = {}  # Better no outlines than in wrong places.
         outlines = tuple(
-            one.replace(box=places[one.ref][0], hidden=not places[one.ref][1])
-            for one in page.outlines
-            if one.ref in places
+            outline.replace(box=places[outline.ref][0], hidden=not places[outline.ref][1])
+            for outline in page.outlines
+            if outline.ref in places
         )
         if page is self.live_page and run.world.peek.active:
             self.live_page_changed.send(page.replace(outlines=outlines, scrolled=True))

@@ -194,7 +194,7 @@ def _votes(decided: Decided) -> tuple[str, ...]:
 
 
 def _in_words(*sentences: str) -> str:
-    return " ".join(one for one in sentences if one)
+    return " ".join(sentence for sentence in sentences if sentence)
 
 
 def _observation(
@@ -237,7 +237,7 @@ def _kept(observation: Observation, abstracted: Abstracted | None) -> tuple[Ref,
     """Return the elements that were kept, where some were not."""
     if abstracted is None or not abstracted.how:
         return ()
-    kept = tuple(one.ref for one in abstracted.clean.elements)
+    kept = tuple(element.ref for element in abstracted.clean.elements)
     return kept if len(kept) < len(observation.elements) else ()
 
 

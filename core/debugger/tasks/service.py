@@ -35,9 +35,9 @@ class TaskFilesService(Service[TaskFilesAnswer]):
         self.session.offer()
         self.send(
             TaskFilesAnswer(
-                ok=all(one.ok for one in answers),
-                text="\n".join(one.text for one in answers),
-                task=next((one.task for one in answers if one.task), ""),
+                ok=all(answer.ok for answer in answers),
+                text="\n".join(answer.text for answer in answers),
+                task=next((answer.task for answer in answers if answer.task), ""),
             )
         )
 

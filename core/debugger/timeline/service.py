@@ -123,7 +123,7 @@ def _log_view(store: TraceStore, run: int, step: int) -> PageLogView:
 def time_view(store: TraceStore, run: int) -> TimeView:
     """Return a run on the line of time, the steps before a branch first; raises TraceError."""
     row = store.run(run)
-    rows = {one.number: one for one in store.steps(run)}
+    rows = {step.number: step for step in store.steps(run)}
     times = store.times(run)
     if not times:
         return TimeView(run=run, begun=row.started, ended=row.started)
@@ -144,7 +144,7 @@ def time_view(store: TraceStore, run: int) -> TimeView:
     return TimeView(
         run=run,
         begun=steps[0].begun,
-        ended=max(one.ended for one in steps),
+        ended=max(step.ended for step in steps),
         steps=steps,
         held=() if imported else tuple(_held(steps)),
         marks=tuple(sorted(marks, key=lambda mark: (mark.time, mark.step))),
@@ -162,7 +162,7 @@ def _step(row: StepRow, times: StepTimes, calls: Sequence[CallRecord], picture: 
         begun = min(begun_of.get(phase, before), saved)
         phases.append(PhaseSpan(phase=phase, begun=begun, ended=saved, begun_known=phase in begun_of))
         before = max(saved, before)
-    ended = max((times.ended, *(one.ended for one in calls)))
+    ended = max((times.ended, *(call.ended for call in calls)))
     return StepSpan(
         **dict(row),
         begun=times.begun,
@@ -220,8 +220,8 @@ def _of_events(store: TraceStore, run: int, calls: Iterable[CallRecord]) -> Iter
     for hit in store.stops.hits(run):
         how = "Stopped" if hit.stopped else "Reported, not stopped"
         yield _mark("breakpoint", hit.time, hit.step, f"{how} at {hit.phase}: {hit.sentence}")
-    for one in store.interventions(run):
-        yield _mark("person", one.when, one.step, one.in_words)
+    for intervention in store.interventions(run):
+        yield _mark("person", intervention.when, intervention.step, intervention.in_words)
     for call in calls:
         if call.error:
             text = f"Call {call.number} ({call.purpose}) failed: {call.error}"

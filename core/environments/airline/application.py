@@ -166,8 +166,8 @@ def desk_view() -> dict[str, Any]:
         "today": long_date(TODAY),
         "last_day": long_date(LAST_DAY),
         "airports": [
-            {"code": one.code, "label": one.label, "name": one.name, "country": one.country}
-            for one in AIRPORTS
+            {"code": airport.code, "label": airport.label, "name": airport.name, "country": airport.country}
+            for airport in AIRPORTS
         ],
         "titles": TITLES,
         "genders": GENDERS,
@@ -179,8 +179,8 @@ def search_view(search: Search) -> dict[str, Any]:
         "search": search.number,
         "booking": search.reference,
         **journey_view(search.journey),
-        "outward_flights": [flight_view(one) for one in outward_flights(search.journey)],
-        "return_flights": [flight_view(one) for one in return_flights(search.journey)],
+        "outward_flights": [flight_view(flight) for flight in outward_flights(search.journey)],
+        "return_flights": [flight_view(flight) for flight in return_flights(search.journey)],
     }
 
 
@@ -238,7 +238,7 @@ def booking_view(booking: Booking) -> dict[str, Any]:
         "status": booking.status,
         "outward": flight_view(booking.outward),
         "return": flight_view(booking.back) if booking.back else None,
-        "passengers": [passenger_view(one) for one in booking.passengers],
+        "passengers": [passenger_view(passenger) for passenger in booking.passengers],
         "price": booking.price,
         "card_ending": booking.card_ending,
         "journey": journey_view(booking.journey),

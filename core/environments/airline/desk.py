@@ -109,7 +109,7 @@ class AirlineState(Record):
 
     def desk(self, scenario: str) -> DeskState:
         """Return the desk of a scenario, as it was left or as it begins."""
-        return next((one for one in self.desks if one.scenario == scenario), DeskState(scenario=scenario))
+        return next((desk for desk in self.desks if desk.scenario == scenario), DeskState(scenario=scenario))
 
     def with_desk(self, desk: DeskState) -> "AirlineState":
         others = tuple(one for one in self.desks if one.scenario != desk.scenario)
@@ -302,7 +302,7 @@ def _chosen(search: Search, form: dict[str, Any]) -> tuple[Flight, Flight | None
 
 
 def _by_number(flights: tuple[Flight, ...], number: object) -> Flight | None:
-    return next((one for one in flights if one.number == number), None)
+    return next((flight for flight in flights if flight.number == number), None)
 
 
 def _unfinished(desk: DeskState, number: str) -> BookingDraft:

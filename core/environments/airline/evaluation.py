@@ -95,7 +95,9 @@ def _stages(scenario: Scenario, desk: DeskState) -> Stages:
             return _best([[_search_steps(scenario, one)] for one in (None, *_new(desk))])
         case "TASK_BOOK_FLIGHT":
             searches = [_booking_stages(scenario, one, None) for one in (None, *_new(desk))]
-            drafts = [_booking_stages(scenario, desk.searches[one.search - 1], one) for one in desk.drafts]
+            drafts = [
+                _booking_stages(scenario, desk.searches[draft.search - 1], draft) for draft in desk.drafts
+            ]
             return _best(searches + drafts)
         case "TASK_FIND_BOOKING":
             return [_found(scenario, desk)]
@@ -188,9 +190,9 @@ def _saved_fields(scenario: Scenario, desk: DeskState) -> dict[str, str]:
 
 def _saved_flights(scenario: Scenario, desk: DeskState) -> list[Step]:
     saved = (
-        one
-        for one in reversed(desk.changes)
-        if isinstance(one, FlightsChanged) and one.reference == scenario.reference
+        change
+        for change in reversed(desk.changes)
+        if isinstance(change, FlightsChanged) and change.reference == scenario.reference
     )
     return _flights(scenario, next(saved, None), "saved")
 
@@ -230,7 +232,7 @@ def _wrong_change(scenario: Scenario, change: Change) -> str:
             return f"A passenger of booking {change.reference} was changed without being requested."
         others = [field for field, value in change.fields if (field, value) not in scenario.changes]
         return (
-            f"Changed to other values than requested: {', '.join(_said(one) for one in others)}."
+            f"Changed to other values than requested: {', '.join(_said(other) for other in others)}."
             if others
             else ""
         )

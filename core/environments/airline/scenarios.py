@@ -134,9 +134,9 @@ def _passenger_changes(now: Passenger, chance: random.Random) -> tuple[tuple[str
     """Return one or two fields with values that differ from those of now."""
     birth = birth_date(chance, TODAY)
     choices = {
-        "title": [one for one in titles(now.gender) if one != now.title],
-        "first_name": [one for one in first_names(now.gender) if one != now.first_name],
-        "last_name": [one for one in LAST_NAMES if one != now.last_name],
+        "title": [title for title in titles(now.gender) if title != now.title],
+        "first_name": [name for name in first_names(now.gender) if name != now.first_name],
+        "last_name": [name for name in LAST_NAMES if name != now.last_name],
         "gender": [one for one in ("Female", "Male", "Non-binary") if one != now.gender],
         "birth": [(birth if birth != now.birth else birth + timedelta(days=1)).isoformat()],
     }

@@ -34,7 +34,7 @@ def details(scenario: Scenario) -> dict[str, Any]:
     if scenario.passenger is not None:
         found["passenger"] = _passenger_details(scenario.passenger)
     if scenario.changes:
-        booking = next(one for one in books(scenario.id) if one.reference == scenario.reference)
+        booking = next(booked for booked in books(scenario.id) if booked.reference == scenario.reference)
         new = {_FIELDS[field].replace(" ", "-"): value for field, value in scenario.changes}
         found["passenger"] = {"name": booking.passengers[scenario.place].name, "changes": new}
     if scenario.card is not None:
@@ -157,7 +157,7 @@ def _cancel_booking(scenario: Scenario, words: _Words) -> str:
 
 
 def _change_passenger(scenario: Scenario, words: _Words) -> str:
-    booking = next(one for one in books(scenario.id) if one.reference == scenario.reference)
+    booking = next(booked for booked in books(scenario.id) if booked.reference == scenario.reference)
     person, ref = booking.passengers[scenario.place], scenario.reference
     name = f"{person.first_name} {person.last_name}"
     parts = []
@@ -177,7 +177,7 @@ def _change_flights(scenario: Scenario, words: _Words) -> str:
     journey, outward, back = scenario.journey, scenario.outward, scenario.back
     assert journey is not None
     assert outward is not None
-    booking = next(one for one in books(scenario.id) if one.reference == scenario.reference)
+    booking = next(booked for booked in books(scenario.id) if booked.reference == scenario.reference)
     out = f"{words.leaving(outward)} on {words.date(journey.departure)}"
     ref = scenario.reference
     if back is None or journey.back is None:

@@ -222,7 +222,8 @@ def bundled_catalogue() -> ProductCatalogue:
 def named_features(attributes: list[Attribute]) -> str:
     """Return features as one says them after "with": ``a straw lid and arch support``."""
     return " and ".join(
-        with_article(spoken(one.name)) if one.article else spoken(one.name) for one in attributes
+        with_article(spoken(attribute.name)) if attribute.article else spoken(attribute.name)
+        for attribute in attributes
     )
 
 

@@ -58,13 +58,13 @@ def summed(found: Iterable[MemberFound], *, votes: int, embedding: str) -> LeftO
         by_family.setdefault(one.family, []).append(one)
     families: list[FamilyFound] = []
     for family, members in sorted(by_family.items()):
-        wrong = Counter(one.found for one in members if not one.right)
+        wrong = Counter(member.found for member in members if not member.right)
         families.append(
             FamilyFound(
                 family=family,
                 members=len(members),
                 right=len(members) - wrong.total(),
-                distance=round(sum(one.distance for one in members) / len(members), 4),
+                distance=round(sum(member.distance for member in members) / len(members), 4),
                 taken_for=dict(wrong.most_common()),
             )
         )

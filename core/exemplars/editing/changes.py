@@ -142,7 +142,7 @@ def _chosen(places: TextLayout, start: int, end: int, kind: str = "") -> list[Bl
 
 
 def _block_at(places: TextLayout, offset: int) -> Block | None:
-    return next((one for one in reversed(places.blocks) if one.start <= offset), None)
+    return next((block for block in reversed(places.blocks) if block.start <= offset), None)
 
 
 def _record(places: TextLayout, block: Block, model: type[DraftStep]) -> DraftStep:

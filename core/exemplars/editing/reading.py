@@ -43,7 +43,7 @@ class DraftReading(Record):
 
     @property
     def stopping(self) -> tuple[TextProblem, ...]:
-        return tuple(one for one in self.problems if one.level == "stops")
+        return tuple(problem for problem in self.problems if problem.level == "stops")
 
 
 def read(text: str, check: Callable[[Draft], Iterable[Problem]]) -> DraftReading:
@@ -58,14 +58,14 @@ def read(text: str, check: Callable[[Draft], Iterable[Problem]]) -> DraftReading
         draft = Draft.model_validate(content)
     except ValidationError as error:
         return DraftReading(
-            problems=_in_order(_key_problem(places, *one) for one in file.problems(error, Draft))
+            problems=_in_order(_key_problem(places, *problem) for problem in file.problems(error, Draft))
         )
     problems = (_at(places, places.offset(one.at), one.text, one.level) for one in check(draft))
     return DraftReading(draft=draft, problems=_in_order(problems))
 
 
 def _in_order(problems: Iterable[TextProblem]) -> tuple[TextProblem, ...]:
-    return tuple(sorted(problems, key=lambda one: (one.line, one.column)))
+    return tuple(sorted(problems, key=lambda problem: (problem.line, problem.column)))
 
 
 def _syntax(text: str, error: DataError) -> TextProblem:

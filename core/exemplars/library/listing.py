@@ -230,5 +230,5 @@ def _add(values: dict[str, int], found: list[dict[str, Any]]) -> None:
 
 
 def _most(values: dict[str, int]) -> dict[str, int]:
-    first = sorted(values.items(), key=lambda one: (-one[1], one[0]))[:MOST_VALUES]
+    first = sorted(values.items(), key=lambda item: (-item[1], item[0]))[:MOST_VALUES]
     return dict(first)

@@ -165,7 +165,7 @@ class Library:
     def log(self, trace: str, last_step: int, found: Iterable[Retrieval]) -> None:
         """Store where exemplars were retrieved in runs of a trace, all of its steps up to `last_step`."""
         with self._writing():
-            rows = ({**one.model_dump(exclude=_OF_OUTCOMES), "trace": trace} for one in found)
+            rows = ({**retrieval.model_dump(exclude=_OF_OUTCOMES), "trace": trace} for retrieval in found)
             self._database.table("retrievals").insert_all(rows, replace=True)
             told = max(last_step, self.last_step_read(trace))
             self._database.table("traces").upsert({"trace": trace, "told": told})
@@ -252,9 +252,9 @@ class Library:
     def kin(self, exemplars: Iterable[Exemplar]) -> tuple[Exemplar, ...]:
         """Return the library's own that have the id of one of these or its embedded text, in the archive or not."""
         ids, texts = [], []
-        for one in exemplars:
-            ids.append(one.id)
-            texts.append(writing.text_number(one.key))
+        for exemplar in exemplars:
+            ids.append(exemplar.id)
+            texts.append(writing.text_number(exemplar.key))
         with self._database.read():
             numbers = listing.kin(self._database, ids, texts)
         return tuple(self.exemplars(numbers).values())

@@ -32,7 +32,7 @@ def _only_ending(scene: Scene, intent: Intent) -> Element | None:
     """Return the one button that ends the form, where the part asks to end it by another word."""
     if intent.place is not None or not any(ends_form(name) for name in intent.names):
         return None
-    found = [one for one in scene.page.can("click") if is_submit(one)]
+    found = [element for element in scene.page.can("click") if is_submit(element)]
     return found[0] if len(found) == 1 else None
 
 
@@ -63,8 +63,8 @@ _PAGER = re.compile(r"\d*|<+|«|‹|prev(?:ious)?", re.IGNORECASE)
 
 def _result(scene: Scene, place: int, among: list[Element]) -> Element | None:
     """Return the nth entry of a list that goes on over pages, counting the pages turned before."""
-    links = [one for one in among if one.role == "link" and not is_next(one)]
-    entries = [one for one in links if not _PAGER.fullmatch(one.name.strip())]
+    links = [element for element in among if element.role == "link" and not is_next(element)]
+    entries = [link for link in links if not _PAGER.fullmatch(link.name.strip())]
     turned = sum(LIST_PAGE in one.turn.thought for one in scene.history.of_part(scene.part))
     return scene.page.nth(entries, place - turned * len(entries)) if entries and place > 0 else None
 
@@ -76,7 +76,7 @@ def _owned(scene: Scene, intent: Intent, among: list[Element]) -> list[Element]:
     if not owners or not intent.names:
         return among
     owner = owners[0]
-    mine = [one for one in scope(scene, owner) if one in among]
+    mine = [element for element in scope(scene, owner) if element in among]
     if any(page.score(one, name) >= GOOD for one in mine for name in intent.names):
         return mine
     is_open = scene.history.touched(owner.ref, "click") or not page.may("click", owner)
@@ -86,7 +86,7 @@ def _owned(scene: Scene, intent: Intent, among: list[Element]) -> list[Element]:
 def scope(scene: Scene, owner: Element) -> list[Element]:
     """Return what belongs to an entry of a list: its own parts, else what follows up to the next entry."""
     page = scene.page
-    inner = [one for one in page.elements if page.inside(one, owner)]
+    inner = [element for element in page.elements if page.inside(element, owner)]
     if inner:
         return inner
     found: list[Element] = []
@@ -127,14 +127,14 @@ def by_extreme(page: RulesPage, text: str, among: list[Element]) -> Element | No
         return None
     kinds: dict[str, list[tuple[float | None, Element]]] = {}
     begins: dict[str, int] = {}
-    for one in among:
-        if one.role not in _COMPARED_ROLES or not one.name:
+    for element in among:
+        if element.role not in _COMPARED_ROLES or not element.name:
             continue
-        kind = "" if NUMBER.fullmatch(norm(one.name)) else words(one.name)[0]
-        at = page.index(one)
-        names = (one.name, *(other.name for other in reversed(page.elements[begins.get(kind, 0) : at])))
+        kind = "" if NUMBER.fullmatch(norm(element.name)) else words(element.name)[0]
+        at = page.index(element)
+        names = (element.name, *(other.name for other in reversed(page.elements[begins.get(kind, 0) : at])))
         value = next((value for name in names if (value := quantity(name)) is not None), None)
-        kinds.setdefault(kind, []).append((value, one))
+        kinds.setdefault(kind, []).append((value, element))
         begins[kind] = at + 1
     for group in kinds.values():
         valued = [(value, one) for value, one in group if value is not None]
@@ -167,7 +167,7 @@ def reveal(scene: Scene, wanted: str, near: Sequence[Element] = ()) -> Move | No
     What is among `near` goes first.
     """
     last = scene.history.last
-    nearest = {one.ref for one in near}
+    nearest = {element.ref for element in near}
     if last is not None and last.name == "click" and target_of(last) in nearest:
         return Move(act("wait", seconds=1.0), "What was opened may show more in a moment.")
     hiding = sorted(closed(scene), key=lambda one: one.ref not in nearest)
@@ -179,14 +179,14 @@ def closed(scene: Scene) -> list[Element]:
     """Return what could be opened and was not yet, what says so plainly first."""
     plain: list[Element] = []
     hinted: list[Element] = []
-    for one in scene.page.can("click"):
-        is_open = one.role == "menu" or {"expanded", "selected"} & set(one.states)
-        if is_open or scene.history.touched(one.ref, "click"):
+    for element in scene.page.can("click"):
+        is_open = element.role == "menu" or {"expanded", "selected"} & set(element.states)
+        if is_open or scene.history.touched(element.ref, "click"):
             continue
-        if "collapsed" in one.states or one.role in ("tab", "treeitem"):
-            plain.append(one)
-        elif {norm(one.name), one.name.strip()} & _SIGNS or _is_opener(one):
-            hinted.append(one)
+        if "collapsed" in element.states or element.role in ("tab", "treeitem"):
+            plain.append(element)
+        elif {norm(element.name), element.name.strip()} & _SIGNS or _is_opener(element):
+            hinted.append(element)
     return plain + hinted
 
 
@@ -199,7 +199,7 @@ def _is_opener(one: Element) -> bool:
 
 def next_page(scene: Scene, wanted: str) -> Move | None:
     """Return a move to the next page of a list."""
-    onward = [one for one in scene.page.can("click") if is_next(one)]
+    onward = [element for element in scene.page.can("click") if is_next(element)]
     return scene.click(onward, f'"{wanted}" {LIST_PAGE}.')
 
 

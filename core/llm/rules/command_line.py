@@ -22,8 +22,8 @@ def is_for_command_line(objective: Objective) -> bool:
 
 def at_command_line(scene: Scene) -> Move:
     """Return the next command to type, or a stop where it is done or cannot be."""
-    field = next((one for one in scene.page.can("type") if one.role in FIELD_ROLES), None)
-    typed = [getattr(one.action, "text", "") for one in scene.history.actions if one.ok]
+    field = next((element for element in scene.page.can("type") if element.role in FIELD_ROLES), None)
+    typed = [getattr(action.action, "text", "") for action in scene.history.actions if action.ok]
     if any(text.startswith("rm ") for text in typed):
         return stopped("The file was deleted.", finishes=True)
     if field is None:
@@ -32,7 +32,7 @@ def at_command_line(scene: Scene) -> Move:
     if "ls" not in typed:
         return Move(act("type", field, text="ls", enter=True), takes)
     wanted = _FILE.search(scene.objective.text)
-    listed = _LISTED.findall(" ".join(one.name for one in scene.page.elements))
+    listed = _LISTED.findall(" ".join(element.name for element in scene.page.elements))
     files = listed[-1].split() if listed else []
     if wanted is not None and wanted["extension"]:
         fitting = [file for file in files if file.endswith(f".{wanted['extension']}")]

@@ -40,7 +40,11 @@ def lesson(view: PromptView) -> str:
         names = dict.fromkeys(_described(turn) for turn in useless[-_NAMED:])
         sentences.append(f"{_NOT_AGAIN} {'; '.join(names)}.")
     asked, targets = stems(view.objective), " ".join(turn.target for turn in tried)
-    usable = [one for one in view.observation.elements if one.usable and f'"{one.name}"' not in targets]
+    usable = [
+        element
+        for element in view.observation.elements
+        if element.usable and f'"{element.name}"' not in targets
+    ]
     untried = max(usable, key=lambda one: len(stems(one.name) & asked), default=None)
     if untried is not None and stems(untried.name) & asked:
         begin = f'begin with {untried.role} "{short(untried.name)}", which was not tried'
@@ -133,7 +137,7 @@ class _Exemplar:
             is_sure = place.element is not None and (not place.guess or place.element.ref == target.ref)
             return place.element if is_sure else None
         key = (target.role, self._in_our_words(target.name))
-        fits = [one for one in self._elements if (one.role, one.name) == key]
+        fits = [element for element in self._elements if (element.role, element.name) == key]
         return fits[0] if len(fits) == 1 else None
 
     def _in_our_words(self, text: str) -> str:

@@ -100,7 +100,7 @@ def _less(allowed: PermissibleAction, action: Action) -> PermissibleAction | Non
     for place, parameter in enumerate(allowed.parameters):
         options = (parameter.choices_by_ref or {}).get(ref, ()) if ref is not None else ()
         if len(options) > 1 and parameter.choices_by_ref is not None and ref is not None:
-            rest = tuple(one for one in options if one != getattr(action, parameter.name, None))
+            rest = tuple(option for option in options if option != getattr(action, parameter.name, None))
             return _with(allowed, place, {"choices_by_ref": {**parameter.choices_by_ref, ref: rest}})
     for place, parameter in enumerate(allowed.parameters):
         if isinstance(action, Named):
@@ -176,7 +176,7 @@ def _towards_purchase(scene: Scene, stage: Stage | None) -> Move:
     purchase = purchase_move(scene, stage)
     if purchase is not None:
         return purchase[1]
-    if is_bought(scene) if stage is None else any(one.ok for one in scene.history.actions):
+    if is_bought(scene) if stage is None else any(action.ok for action in scene.history.actions):
         return stopped("Nothing more has to be done here.", finishes=True)
     return stopped("The page offers nothing that the objective describes.")
 
@@ -206,7 +206,7 @@ def _after_all(scene: Scene, *, is_stuck: bool) -> Move:
     if ending := scene.click(waiting, "{} ends it."):
         return ending
     if not objective.intents and not objective.is_question and len(history.actions) < _LOOK_AROUND:
-        tried = {target_of(one.action) for one in history.actions}
+        tried = {target_of(action.action) for action in history.actions}
         untried = [one for one in clickable if one.ref not in tried and not is_irreversible(one)]
         if move := scene.click(untried, "The objective is not understood; {} has not been tried."):
             return move
@@ -215,9 +215,9 @@ def _after_all(scene: Scene, *, is_stuck: bool) -> Move:
 
 def _is_submitted(scene: Scene, button: Element) -> bool:
     """Return whether a button was clicked and nothing was entered since."""
-    for one in reversed(scene.history.actions):
-        if one.ok and one.action.name in ("type", "select", "check", "press"):
+    for action in reversed(scene.history.actions):
+        if action.ok and action.action.name in ("type", "select", "check", "press"):
             return False
-        if one.ok and one.action == act("click", button):
+        if action.ok and action.action == act("click", button):
             return True
     return False

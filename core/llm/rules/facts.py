@@ -142,22 +142,22 @@ class Facts:
         """Return which of some options the objective means under a label, or None if it means none."""
         given = self.value(label)
         if given is not None:
-            return next((one for one in options if norm(one) == norm(given)), None)
+            return next((option for option in options if norm(option) == norm(given)), None)
         if self.changes:
             return None
-        timed = [one for one in options if _TIME.search(one)]
+        timed = [option for option in options if _TIME.search(option)]
         if len(timed) > 1 or (timed and len(timed) == len(options)):
             way = "back" if _BACK.search(_named(label)) else "out"
             wanted = next((_plain_time(time) for time, one in self.times if one == way), None)
             return next((one for one in timed if _plain_time(one) == wanted), None)
         if len(options) == 2 and self.route is not None:
             pattern = _ROUND if self.day("back") else _ONE_WAY
-            if (fitting := next((one for one in options if pattern.search(one)), None)) is not None:
+            if (fitting := next((option for option in options if pattern.search(option)), None)) is not None:
                 return fitting
         said = [
-            one
-            for one in options
-            if len(one) > 2 and re.search(rf"(?<!\w){re.escape(norm(one))}(?!\w)", norm(self.text))
+            option
+            for option in options
+            if len(option) > 2 and re.search(rf"(?<!\w){re.escape(norm(option))}(?!\w)", norm(self.text))
         ]
         return max(said, key=len, default=None)
 

@@ -58,7 +58,7 @@ def _choose(scene: Scene, name: str, intent: Intent) -> Answer:
         chosen = [option.label for option in element.options if option.selected and option.label]
         choice = act("select", element, option=label)
         if label in chosen or (
-            not chosen and any(one.ok and one.action == choice for one in scene.history.actions)
+            not chosen and any(action.ok and action.action == choice for action in scene.history.actions)
         ):
             return "done"
         why = f'{described(element, first=True)} offers "{label}".'
@@ -108,20 +108,24 @@ def pick_date(scene: Scene, day: date) -> Answer:
 
 def _shown_month(page: RulesPage) -> tuple[int, int] | None:
     """Return year and month of the calendar in the page, or None if there is none."""
-    text = " ".join(norm(one.name) for one in page.elements if not one.options)
+    text = " ".join(norm(element.name) for element in page.elements if not element.options)
     shown = ((int(year), month_of(word)) for word, year in re.findall(r"\b([a-z]{3,9}),? (\d{4})\b", text))
     return next(((year, month) for year, month in shown if month is not None), None)
 
 
 def _date_field(page: RulesPage) -> Element | None:
-    usable = {one.ref: one for action in ("click", "type") for one in page.can(action)}
-    fields = [one for one in page.elements if one.ref in usable and one.role in ("textbox", "combobox")]
-    dated = [one for one in fields if any(_FOR_DATES.search(label) for label in page.labels(one))]
+    usable = {element.ref: element for action in ("click", "type") for element in page.can(action)}
+    fields = [
+        element
+        for element in page.elements
+        if element.ref in usable and element.role in ("textbox", "combobox")
+    ]
+    dated = [field for field in fields if any(_FOR_DATES.search(label) for label in page.labels(field))]
     return next(iter((*dated, *fields)), None)
 
 
 def _in_calendar(scene: Scene, day: date, shown: tuple[int, int]) -> Answer:
-    clickable = [one for one in scene.page.can("click") if one.role in _DAY_ROLES]
+    clickable = [element for element in scene.page.can("click") if element.role in _DAY_ROLES]
     if shown == (day.year, day.month):
         days = [one for one in clickable if norm(one.name) == str(day.day)]
         why = f"{day:%d %B %Y} is in the month that is shown."
@@ -135,7 +139,7 @@ def _in_calendar(scene: Scene, day: date, shown: tuple[int, int]) -> Answer:
 
 def _set_spinner(scene: Scene, intent: Intent) -> Answer:
     """Type a number into a spinner, or reach it by the keys where typing did not take."""
-    spinner = next((one for one in scene.page.elements if one.role == "spinbutton"), None)
+    spinner = next((element for element in scene.page.elements if element.role == "spinbutton"), None)
     wanted = numbers(intent.text)
     if spinner is None or not wanted:
         return None
@@ -166,9 +170,9 @@ def fill(scene: Scene, intent: Intent) -> Answer:
     if not targets:
         return pick_date(scene, day) if day else reveal(scene, intent.field or value)
     typing = first(
-        scene.move("type", one, f'"{short(text)}" goes into {described(one)}.', text=text)
-        for one in targets
-        if not _holds(scene, one, text := _in_form(one, value, day))
+        scene.move("type", target, f'"{short(text)}" goes into {described(target)}.', text=text)
+        for target in targets
+        if not _holds(scene, target, text := _in_form(target, value, day))
     )
     if move := typing or _suggestion(scene, value):
         return move
@@ -194,7 +198,7 @@ def _holds(scene: Scene, element: Element, value: str) -> bool:
         return len(element.value) == len(value) and scene.history.touched(element.ref, "type") > 0
     typing = act("type", element, text=value)
     is_shown = element.value != "" or element.role == "generic"
-    was_typed = any(one.ok and one.action == typing for one in scene.history.actions)
+    was_typed = any(action.ok and action.action == typing for action in scene.history.actions)
     return element.value == value or (is_shown and was_typed)
 
 
@@ -216,11 +220,12 @@ def _fields_for(scene: Scene, intent: Intent) -> list[Element]:
         and word.isalnum()
     )
     named = {
-        one.ref: max((alike(spoken, label) for label in page.labels(one)), default=0.0) for one in fields
+        field.ref: max((alike(spoken, label) for label in page.labels(field)), default=0.0)
+        for field in fields
     }
     if spoken and max(named.values(), default=0.0) >= 0.5:
-        return [max(fields, key=lambda one: named[one.ref])]
-    free = (one for one in fields if not one.value or scene.history.touched(one.ref, "type"))
+        return [max(fields, key=lambda field: named[field.ref])]
+    free = (field for field in fields if not field.value or scene.history.touched(field.ref, "type"))
     return [next(free, fields[0])] if fields else []
 
 
@@ -229,16 +234,20 @@ def _fields_for(scene: Scene, intent: Intent) -> list[Element]:
 
 def _suggestions(scene: Scene) -> list[Element]:
     roles = ("option", "menuitem", "listitem")
-    return [one for one in scene.page.can("click") if one.role in roles and one.name]
+    return [element for element in scene.page.can("click") if element.role in roles and element.name]
 
 
 def _suggestion(scene: Scene, value: str) -> Move | None:
     """Return a click on the suggestion that fits what was just typed."""
-    recent = [one.action.name for one in scene.history.actions[-2:]]
+    recent = [action.action.name for action in scene.history.actions[-2:]]
     if recent[-1:] != ["type"] and recent != ["type", "wait"]:
         return None
     wanted = norm(value)
-    fitting = [one for one in _suggestions(scene) if wanted in norm(one.name) or norm(one.name) in wanted]
+    fitting = [
+        suggestion
+        for suggestion in _suggestions(scene)
+        if wanted in norm(suggestion.name) or norm(suggestion.name) in wanted
+    ]
     return scene.click(
         sorted(fitting, key=lambda one: -alike(value, one.name)), "{} is the suggestion that fits."
     )
@@ -251,9 +260,9 @@ def _fill_by_suggestion(scene: Scene, intent: Intent, begin: str, end: str) -> A
         return reveal(scene, intent.field or begin)
     field = fields[0]
     fitting = [
-        one
-        for one in _suggestions(scene)
-        if norm(one.name).startswith(norm(begin)) and norm(one.name).endswith(norm(end))
+        suggestion
+        for suggestion in _suggestions(scene)
+        if norm(suggestion.name).startswith(norm(begin)) and norm(suggestion.name).endswith(norm(end))
     ]
     if picking := scene.click(fitting, "{} begins and ends as asked.", finishes=True):
         return picking
@@ -279,10 +288,10 @@ def _copied(scene: Scene) -> str | None:
     match = re.search(r"\b(\w+)\s+word\b", scene.objective.text)
     place = ordinal(match[1]) if match else None
     if place is None:
-        boxes = (one for one in scene.page.fields() if not scene.history.touched(one.ref, "type"))
-        return next((one.value for one in boxes if one.value), None)
+        boxes = (field for field in scene.page.fields() if not scene.history.touched(field.ref, "type"))
+        return next((box.value for box in boxes if box.value), None)
     roles = ("paragraph", "text", "textbox")
-    texts = [one.value or one.name for one in scene.page.elements if one.role in roles]
+    texts = [element.value or element.name for element in scene.page.elements if element.role in roles]
     said = max(texts, key=len, default="").split()
     at = place - 1 if place > 0 else len(said) - 1
     return said[at].strip(".,;:!?\"'()") if 0 <= at < len(said) else None

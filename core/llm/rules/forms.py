@@ -35,9 +35,11 @@ def next_in_form(scene: Scene) -> Move | None:
 def is_elsewhere(scene: Scene) -> bool:
     """Return whether the objective is about a thing with a code that this page neither shows nor asks for."""
     page, facts = scene.page, scene.objective.facts
-    if facts.code is None or any(facts.code in (*one.name.split(), one.value) for one in page.elements):
+    if facts.code is None or any(
+        facts.code in (*element.name.split(), element.value) for element in page.elements
+    ):
         return False
-    return not any(facts.value(page.label(one)) == facts.code for one in page.fields())
+    return not any(facts.value(page.label(field)) == facts.code for field in page.fields())
 
 
 class _Form:
@@ -48,18 +50,22 @@ class _Form:
         others = self._parts_of_others()
         self._given: dict[Element, str] = {}
         """What the objective gives for each field and group that takes some of it, in page order."""
-        for one in self._page.elements:
-            is_of_other = any(other in self._page.holders(one) for other in others)
-            if not is_of_other and (meant := self._meant(one)) is not None:
-                self._given[one] = meant
+        for element in self._page.elements:
+            is_of_other = any(other in self._page.holders(element) for other in others)
+            if not is_of_other and (meant := self._meant(element)) is not None:
+                self._given[element] = meant
         self.is_sent = False
         """Whether all that the form holds was sent before."""
 
     def _parts_of_others(self) -> list[Element]:
         """Return the parts of the page that hold like fields for others than the objective names."""
         holders = {holder.ref for field in self._page.fields() for holder in self._page.holders(field)}
-        parts = [one for one in self._page.elements if one.ref in holders and one.name and one.role in _PARTS]
-        like = [one for one in parts if sum(other.role == one.role for other in parts) > 1]
+        parts = [
+            element
+            for element in self._page.elements
+            if element.ref in holders and element.name and element.role in _PARTS
+        ]
+        like = [part for part in parts if sum(other.role == part.role for other in parts) > 1]
         meant = self._facts.named([one.name for one in like]) if like else None
         return [one for one in like if one.name != meant] if meant is not None else []
 
@@ -79,7 +85,11 @@ class _Form:
 
     def _radios(self, group: Element) -> list[Element]:
         """Return the radio buttons whose innermost group this is."""
-        radios = [one for one in self._page.elements if one.role == "radio" and self._page.inside(one, group)]
+        radios = [
+            element
+            for element in self._page.elements
+            if element.role == "radio" and self._page.inside(element, group)
+        ]
         inner = (next(one for one in self._page.holders(radio) if one.role in _GROUPS) for radio in radios)
         return [radio for radio, its_group in zip(radios, inner, strict=True) if its_group is group]
 
@@ -118,10 +128,10 @@ class _Form:
         button = next((one for one in buttons if len(norm(one.name)) > 1), None)
         if button is None or (does_other(button.name, self._scene.objective.verbs) and not is_submit(button)):
             return None
-        for one in reversed(self._scene.history.actions):
-            if one.ok and one.action.name in _ENTERING:
+        for action in reversed(self._scene.history.actions):
+            if action.ok and action.action.name in _ENTERING:
                 break
-            if one.ok and one.action.name == "click" and target_of(one.action) == button.ref:
+            if action.ok and action.action.name == "click" and target_of(action.action) == button.ref:
                 self.is_sent = True
                 return None
         move = self._scene.click([button], "{} sends what the form holds.")
@@ -131,9 +141,9 @@ class _Form:
 
 def _was_submitted(scene: Scene) -> bool:
     """Return whether something was entered and then a button pressed, with no complaint in the page."""
-    if any(one.role in ALERT_ROLES and one.name for one in scene.page.elements):
+    if any(element.role in ALERT_ROLES and element.name for element in scene.page.elements):
         return False
-    done = [one for one in scene.history.actions if one.ok]
+    done = [action for action in scene.history.actions if action.ok]
     entered = next((place for place, one in enumerate(done) if one.action.name in _ENTERING), len(done))
     return any(one.action.name == "click" and one.turn.target.startswith("button") for one in done[entered:])
 
@@ -142,14 +152,14 @@ def _towards(scene: Scene) -> Move | None:
     """Return a click on what leads on by its words; not one tried before, nor one that changes something else."""
     objective, tried = scene.objective, scene.history.clicked()
     leading = [
-        one
-        for one in scene.page.can("click")
-        if one.role in ("link", "button", "tab", "menuitem")
-        and "current" not in one.states
-        and not scene.history.touched(one.ref, "click")
-        and f'{one.role} "{one.name}"' not in tried
-        and objective.share_of(one.name) >= 0.5
-        and not does_other(one.name, objective.verbs)
+        element
+        for element in scene.page.can("click")
+        if element.role in ("link", "button", "tab", "menuitem")
+        and "current" not in element.states
+        and not scene.history.touched(element.ref, "click")
+        and f'{element.role} "{element.name}"' not in tried
+        and objective.share_of(element.name) >= 0.5
+        and not does_other(element.name, objective.verbs)
     ]
     best = sorted(leading, key=lambda one: objective.nearness(one.name), reverse=True)
     return scene.click(best, "{} leads on, by its words.")

@@ -64,7 +64,7 @@ def action_of(text: str) -> Action | None:
 
 def target_of(action: Action) -> Ref | None:
     """Return the ref of the first element that an action acts on."""
-    return next((one.ref for one in action.targets if isinstance(one, RefTarget)), None)
+    return next((target.ref for target in action.targets if isinstance(target, RefTarget)), None)
 
 
 def part_of(thought: str) -> int:
@@ -123,7 +123,7 @@ class MoveHistory:
 
     def of_part(self, part: int) -> list[Done]:
         """Return the steps that served a part and went well."""
-        return [one for one in self.actions if one.ok and one.part == part]
+        return [action for action in self.actions if action.ok and action.part == part]
 
     def unmarked(self, action: Action) -> int:
         """Return how often this action was carried out without a part in its thought, as a person does."""
@@ -143,13 +143,13 @@ class MoveHistory:
     def touched(self, ref: Ref, *kinds: str) -> int:
         """Return how often an element was acted on with success, by these kinds of action or any."""
         return sum(
-            one.ok and (not kinds or one.action.name in kinds) and target_of(one.action) == ref
-            for one in self.actions
+            action.ok and (not kinds or action.action.name in kinds) and target_of(action.action) == ref
+            for action in self.actions
         )
 
     def clicked(self) -> set[str]:
         """Return what was clicked with success, in words."""
-        return {one.turn.target for one in self.actions if one.ok and one.action.name == "click"}
+        return {action.turn.target for action in self.actions if action.ok and action.action.name == "click"}
 
 
 def stopped(why: str, *, finishes: bool = False) -> Move:
@@ -185,9 +185,9 @@ class Scene:
         return first(
             self.move(
                 "click",
-                one,
-                why.replace("{}", described(one, first=why.startswith("{}")), 1),
+                element,
+                why.replace("{}", described(element, first=why.startswith("{}")), 1),
                 finishes=finishes,
             )
-            for one in elements
+            for element in elements
         )

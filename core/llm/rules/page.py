@@ -37,7 +37,9 @@ def offered_by(page: CleanObservation) -> Permissible:
     actions: list[PermissibleAction] = []
     for name, (use, arguments) in _OFFERS.items():
         shut = {"disabled", "readonly"} if use == "type" else {"disabled"}
-        usable = (one for one in page.elements if use in one.uses and not shut & set(one.states))
+        usable = (
+            element for element in page.elements if use in element.uses and not shut & set(element.states)
+        )
         choices = tuple(Choice(value=str(one.ref)) for one in usable)
         parameters = (
             Parameter(name=argument, choices=choices if argument == "target" else None)
@@ -55,11 +57,11 @@ class RulesPage:
         objective = norm(view.objective)
         kept: list[Element] = []
         left_out: set[Ref | None] = set()
-        for one in view.observation.elements:
-            if one.parent in left_out or _repeats(one, objective):
-                left_out.add(one.ref)
+        for element in view.observation.elements:
+            if element.parent in left_out or _repeats(element, objective):
+                left_out.add(element.ref)
             else:
-                kept.append(one)
+                kept.append(element)
         self.elements: tuple[Element, ...] = tuple(kept)
         self.permissible = permissible
         self._at = {one.ref: index for index, one in enumerate(self.elements)}
@@ -75,7 +77,7 @@ class RulesPage:
 
     def can(self, action: str) -> list[Element]:
         """Return the elements that an action is permissible on, in page order."""
-        return [one for one in self.elements if self.may(action, one)]
+        return [element for element in self.elements if self.may(action, element)]
 
     def index(self, element: Element) -> int:
         return self._at.get(element.ref, -1)
@@ -86,7 +88,11 @@ class RulesPage:
 
     def fields(self) -> list[Element]:
         """Return the fields that can be typed into."""
-        return [one for one in self.can("type") if one.role in FIELD_ROLES or one.role == "generic"]
+        return [
+            element
+            for element in self.can("type")
+            if element.role in FIELD_ROLES or element.role == "generic"
+        ]
 
     def holders(self, element: Element) -> list[Element]:
         """Return what an element lies in, the innermost first."""
@@ -115,7 +121,9 @@ class RulesPage:
         if not wanted:
             return []
         pattern = re.compile(rf"(?<![\w@]){re.escape(wanted)}(?!\w)")
-        found = [one for one in self.elements if pattern.search(" ".join(one.name.casefold().split()))]
+        found = [
+            element for element in self.elements if pattern.search(" ".join(element.name.casefold().split()))
+        ]
         holders = {one.parent for one in found}
         return [one for one in found if one.ref not in holders]
 
@@ -159,7 +167,7 @@ class RulesPage:
     ) -> Element | None:
         """Return the element that answers best to a name; the first of equals."""
         wanted = tuple(roles)
-        scored = [(self.score(one, name, wanted), one) for one in among]
+        scored = [(self.score(element, name, wanted), element) for element in among]
         top = max((score for score, _ in scored), default=0.0)
         return next((one for score, one in scored if score == top and top >= least), None)
 

@@ -69,7 +69,7 @@ def _is_done(scene: Scene) -> bool:
     elements = scene.page.elements
     if said_done(elements, scene.objective.verbs) is not None:
         return True
-    complains = any(one.role in ALERT_ROLES and one.name for one in elements)
+    complains = any(element.role in ALERT_ROLES and element.name for element in elements)
     was_found = any(ok and named.arguments for named, ok in scene.history.named)
     return not scene.objective.verbs and not complains and was_found
 
@@ -96,7 +96,11 @@ def _filled(parameter: Parameter, scene: Scene, by_facts: bool) -> tuple[str, fl
             return value, 1.5
         # A choice that the objective leaves open stays as the page has it.
         values = [choice.value for choice in parameter.choices or ()] if parameter.required else []
-        made = (one.name for one in scene.page.elements if CHOSEN & set(one.states) and one.name in values)
+        made = (
+            element.name
+            for element in scene.page.elements
+            if CHOSEN & set(element.states) and element.name in values
+        )
         return next(made, None) or facts.named(values) or "", 0.0
     if parameter.choices is not None:
         wanted = objective.stems - FILLER
@@ -182,10 +186,10 @@ def ending(move: Move, view: PromptView, scene: Scene, role: Role) -> Move:
     elements = view.observation.elements
     if move.finishes:
         telling = (
-            one
+            element
             for kind in ("alert", "status", "heading")
-            for one in elements
-            if one.role == kind and one.name
+            for element in elements
+            if element.role == kind and element.name
         )
         answer = said_done(elements, scene.objective.verbs) or next(telling, None)
         return Move(act("stop", answer=short(answer.name, 120) if answer else ""), move.why, finishes=True)

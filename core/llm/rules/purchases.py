@@ -53,7 +53,7 @@ def purchase_move(scene: Scene, only: Stage | None = None) -> tuple[Stage, Move]
     None if the page offers no further one.
     """
     wanted = scene.objective.stems - FILLER
-    buy = next((one for one in scene.page.can("click") if _BUYS.fullmatch(norm(one.name))), None)
+    buy = next((element for element in scene.page.can("click") if _BUYS.fullmatch(norm(element.name))), None)
     stages: dict[Stage, Move | None]
     if buy is not None:
         buying = scene.click([buy], "{} completes the purchase.", finishes=True)
@@ -77,7 +77,7 @@ def _search(scene: Scene) -> Move | None:
         if field is not None and value and norm(field.value) != norm(value):
             return scene.move("type", field, f'"{short(value)}" goes into {described(field)}.', text=value)
     buttons = [one for one in page.after(box) if one.role == "button" and _SEARCHES.search(one.name)][:1]
-    unused = [one for one in buttons if not scene.history.touched(one.ref, "click")]
+    unused = [button for button in buttons if not scene.history.touched(button.ref, "click")]
     return scene.click(unused, f'{{}} looks for "{short(text)}".')
 
 
@@ -97,17 +97,21 @@ def _result(scene: Scene, wanted: set[str]) -> Move | None:
     best = [one for _, _, one in sorted(rated, key=lambda entry: entry[:2], reverse=True)]
     if opening := scene.click(best, "{} has most of the requested words."):
         return opening
-    is_searched = any(one.ok and one.action.name == "type" for one in scene.history.actions)
-    turned = sum(LIST_PAGE in one.turn.thought for one in scene.history.actions)
+    is_searched = any(action.ok and action.action.name == "type" for action in scene.history.actions)
+    turned = sum(LIST_PAGE in action.turn.thought for action in scene.history.actions)
     return next_page(scene, "what is asked for") if is_searched and turned < _PAGES else None
 
 
 def _entry(scene: Scene, link: Element) -> str:
     """Return the words of the entry of a list whose only link this is, such as a code before a title."""
     page = scene.page
-    others = [one for one in page.elements if one.role == "link" and one != link]
+    others = [element for element in page.elements if element.role == "link" and element != link]
     alone = [one for one in page.holders(link) if not any(page.inside(other, one) for other in others)]
-    return " ".join(one.name for one in page.elements if page.inside(one, alone[-1])) if alone else ""
+    return (
+        " ".join(element.name for element in page.elements if page.inside(element, alone[-1]))
+        if alone
+        else ""
+    )
 
 
 def _price_of(scene: Scene, link: Element) -> float | None:
@@ -123,7 +127,9 @@ def _price_of(scene: Scene, link: Element) -> float | None:
 def _option(scene: Scene, wanted: set[str], buy: Element) -> Move | None:
     """Choose in each group before the button that buys: what the words name, else the first, if none is."""
     for group, members in _groups(scene, buy):
-        choices = {one.name: one for one in members if one.name and scene.page.may("click", one)}
+        choices = {
+            member.name: member for member in members if member.name and scene.page.may("click", member)
+        }
         shares = {name: len(stems(name) & wanted) / max(len(stems(name)), 1) for name in choices}
         best = max(shares, key=lambda name: shares[name], default=None)
         if best is None:

@@ -144,16 +144,16 @@ def effect_of(view: PromptView) -> Effect:
 
 def _new(before: Iterable[Element], after: Iterable[Element]) -> list[Element]:
     """Return the named elements of `after` that `before` has not as many of, in page order."""
-    left = Counter((one.role, one.name) for one in before)
-    left.subtract((one.role, one.name) for one in after)
-    return [one for one in after if one.name and left[one.role, one.name] < 0]
+    left = Counter((element.role, element.name) for element in before)
+    left.subtract((element.role, element.name) for element in after)
+    return [element for element in after if element.name and left[element.role, element.name] < 0]
 
 
 def _changed(before: CleanObservation, after: CleanObservation) -> list[Element]:
     """Return the elements that both pages have and whose content is another now."""
-    old = {(one.ref, one.role): _content(one) for one in before.elements}
+    old = {(element.ref, element.role): _content(element) for element in before.elements}
     # What lost the focus was not changed.
-    news = ((one, _content(one)) for one in after.elements if (one.ref, one.role) in old)
+    news = ((element, _content(element)) for element in after.elements if (element.ref, element.role) in old)
     return [one for one, new in news if old[one.ref, one.role] not in (new, f"{new} focused".strip())]
 
 
@@ -181,10 +181,10 @@ def _leads_away(view: PromptView, before: CleanObservation, appeared: list[Eleme
         return False
     asked = {word for word in stems(view.objective) if len(word) > 2}
     had, has = (
-        asked & stems(" ".join(f"{one.name} {_content(one)}" for one in page.elements))
+        asked & stems(" ".join(f"{element.name} {_content(element)}" for element in page.elements))
         for page in (before, view.observation)
     )
-    return bool(had and not has) and not any(_GOOD_NEWS.search(one.name) for one in appeared)
+    return bool(had and not has) and not any(_GOOD_NEWS.search(element.name) for element in appeared)
 
 
 # Judgements
@@ -302,7 +302,9 @@ def _near(view: PromptView, permissible: Permissible, chosen: Action | None) -> 
     if isinstance(chosen, Type | Press):
         return []
     scene = Scene.of(view, permissible)
-    clickable = [one for one in scene.page.can("click") if not is_irreversible(one, view.objective)]
+    clickable = [
+        element for element in scene.page.can("click") if not is_irreversible(element, view.objective)
+    ]
     shares = {one: stems(one.name) & scene.objective.stems for one in clickable}
     named = sorted(filter(shares.get, clickable), key=lambda one: -len(shares[one]) / len(stems(one.name)))
     return [(act("click", one), f"It may be {described(one)} that is meant.") for one in named]
@@ -314,7 +316,7 @@ def _read(text: str, page: CleanObservation) -> Action | None:
     if match is None:
         return action_of(text)
     kind, role, name, number, rest = match.groups()
-    equals = [one for one in page.elements if (one.role, one.name) == (role, name)]
+    equals = [element for element in page.elements if (element.role, element.name) == (role, name)]
     at = int(number) - 1 if number else 0
     if not 0 <= at < len(equals):
         return None

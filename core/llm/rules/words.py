@@ -243,8 +243,8 @@ def does_other(name: str, verbs: set[str]) -> bool:
 
 def said_done(elements: Iterable[Element], verbs: set[str]) -> Element | None:
     """Return the text that says that one of some changes has been made."""
-    for one in elements:
-        stated = () if _OPEN.match(one.name) else _STATED.findall(one.name)
+    for element in elements:
+        stated = () if _OPEN.match(element.name) else _STATED.findall(element.name)
         if related((root(word.casefold()) for word in stated), verbs):
-            return one
+            return element
     return None

@@ -155,7 +155,7 @@ def _carried_out(step: RunStep) -> dict[str, Any]:
         {
             "target": step.row.target,
             "xpath": acted.xpath if acted is not None else "",
-            "primitives": [f"{one.action} {one.target}".rstrip() for one in primitives],
+            "primitives": [f"{primitive.action} {primitive.target}".rstrip() for primitive in primitives],
         }
     )
 

@@ -33,7 +33,7 @@ def playwright_line(text: str, elements: Iterable[Element] = (), words: str = ""
         action = parse_action(text)
     except ActionSyntaxError as error:
         raise NotExpressibleError(f"it cannot be read: {error}") from error
-    known = {one.ref: one for one in elements}
+    known = {element.ref: element for element in elements}
     refs = [target.ref for target in action.targets if isinstance(target, RefTarget)]
     if refs and refs[0] not in known and (named := _named(refs[0], words)):
         known[refs[0]] = named

@@ -131,7 +131,7 @@ def export_html(store: TraceStore, run: int) -> str:
     events = store.events(run)
     steps = []
     for step in rows:
-        remarks = [one.event.text for one in events if one.step == step.number]
+        remarks = [event.event.text for event in events if event.step == step.number]
         try:
             steps.append(_step(store, store.step(run, step.number), pictures, remarks))
         except TraceError as error:
@@ -139,9 +139,13 @@ def export_html(store: TraceStore, run: int) -> str:
     before = StepDetail(
         row=StepRow(run=run, number=0),
         calls=tuple(call for call in store.calls(run) if call.step not in numbers),
-        interventions=tuple(one for one in store.interventions(run) if one.step not in numbers),
+        interventions=tuple(
+            intervention for intervention in store.interventions(run) if intervention.step not in numbers
+        ),
     )
-    beside = _step(store, before, pictures, [one.event.text for one in events if one.step not in numbers])
+    beside = _step(
+        store, before, pictures, [event.event.text for event in events if event.step not in numbers]
+    )
     environment = templates(autoescape=True)
     environment.filters.update(FILTERS)
     script = (TEMPLATES / "run.js").read_text(encoding="utf-8").strip()

@@ -116,7 +116,7 @@ class _Spans:
             attributes["gen_ai.input.messages"] = _json([_message("user", row.instruction)])
             attributes["gen_ai.output.messages"] = _json([_message("assistant", row.answer)])
             attributes["url.full"] = row.start_url
-        events = [self._event(one.event, one.time) for one in self._store.events(row.run)]
+        events = [self._event(event.event, event.time) for event in self._store.events(row.run)]
         error = row.error or "The run failed." if row.outcome == "error" else None
         if error is not None:
             attributes["error.type"] = "run failed"
@@ -225,7 +225,7 @@ class _Spans:
             "gen_ai.tool.call.id": f"step-{step.number}",
             "backstep.step": step.number,
             "backstep.settled": acted.settled,
-            "backstep.primitives": tuple(one.action.kind for one in acted.primitives) or None,
+            "backstep.primitives": tuple(primitive.action.kind for primitive in acted.primitives) or None,
             **{f"backstep.milliseconds.{part}": spent for part, spent in acted.milliseconds.items()},
         }
         if self._content and action is not None:
@@ -316,11 +316,11 @@ def _parts(message: Message) -> dict[str, Any]:
         return {"role": "tool", "parts": [answer]}
     converted = _message(message.role, message.text)
     converted["parts"] += [
-        {"type": "blob", "modality": "image", "mime_type": one.mime} for one in message.images
+        {"type": "blob", "modality": "image", "mime_type": image.mime} for image in message.images
     ]
     converted["parts"] += [
-        {"type": "tool_call", "id": one.id, "name": one.name, "arguments": one.arguments}
-        for one in message.tool_calls
+        {"type": "tool_call", "id": call.id, "name": call.name, "arguments": call.arguments}
+        for call in message.tool_calls
     ]
     return converted
 

@@ -56,7 +56,7 @@ def lines_of(
     are named by their paths, because it may be served elsewhere now. `frames`
     is as in `Acted`; `label` names the element of an action that has only words.
     """
-    scope = "page.main_frame" + "".join(f".child_frames[{one}]" for one in frames) if frames else "page"
+    scope = "page.main_frame" + "".join(f".child_frames[{frame}]" for frame in frames) if frames else "page"
 
     def on(target: Target, path: str = xpath) -> str:
         return _locator(target, seen, path, start_url, scope)
@@ -198,7 +198,7 @@ def _of_element(element: Element, seen: Observation, xpath: str, start_url: str)
 
 
 def _labelled(label: str, seen: Observation | None, xpath: str, start_url: str) -> str:
-    alike = [one for one in seen.elements if called(one) == label] if seen is not None else []
+    alike = [element for element in seen.elements if called(element) == label] if seen is not None else []
     if seen is None or len(alike) != 1:
         return _by_xpath(xpath)
     return _of_element(alike[0], seen, xpath, start_url)
@@ -236,15 +236,15 @@ def _options(action: kinds.Select, seen: Observation | None) -> str:
             raise NotExpressibleError("the other selected options were not recorded")
         return literal(action.option)
     wanted = " ".join(action.option.split())
-    named = [one.label for one in element.options if one.label == wanted]
-    named += [one.label for one in element.options if one.value == action.option]
-    named += [one.label for one in element.options if one.label.lower() == wanted.lower()]
+    named = [option.label for option in element.options if option.label == wanted]
+    named += [option.label for option in element.options if option.value == action.option]
+    named += [option.label for option in element.options if option.label.lower() == wanted.lower()]
     label = named[0] if named else action.option
     if not action.selected:
-        kept = [one.label for one in element.options if one.selected and one.label != label]
+        kept = [option.label for option in element.options if option.selected and option.label != label]
         return f"label=[{', '.join(literal(one) for one in kept)}]"
     if element.role == "listbox":
-        chosen = [one.label for one in element.options if one.selected and one.label != label]
+        chosen = [option.label for option in element.options if option.selected and option.label != label]
         if chosen:
             return f"label=[{', '.join(literal(one) for one in (*chosen, label))}]"
     return f"label={literal(label)}"
@@ -280,7 +280,9 @@ class _Place(Record):
 def export_playwright(store: TraceStore, run: int) -> str:
     """Return the script; raises TraceError if a step is damaged."""
     row, steps = store.run(run), steps_of(store, run)
-    handed_over = {one.step for one in store.interventions(run) if one.kind == "handover"}
+    handed_over = {
+        intervention.step for intervention in store.interventions(run) if intervention.kind == "handover"
+    }
     body: list[str] = []
     place = _Place()
     for index, step in enumerate(steps):
@@ -393,7 +395,7 @@ def _primitives(
                 before,
             )
         ]
-    return [(one, _page_of(one.action, before, after)) for one in acted.primitives]
+    return [(primitive, _page_of(primitive.action, before, after)) for primitive in acted.primitives]
 
 
 def _page_of(action: Action, before: Observation | None, after: Observation | None) -> Observation | None:
@@ -480,14 +482,14 @@ def _docstring(row: RunRow, left_out: str, variables: list[str]) -> str:
 
 
 def _viewport(steps: tuple[RunStep, ...]) -> tuple[int, int]:
-    seen = (one.observed.observation.viewport for one in steps if one.observed is not None)
+    seen = (step.observed.observation.viewport for step in steps if step.observed is not None)
     return next((size for size in seen if all(size)), VIEWPORT)
 
 
 def _dialogs(store: TraceStore, run: int, steps: tuple[RunStep, ...]) -> str:
     """Return how the run's dialogs were answered: accept, dismiss, or nothing if there were none."""
     events = [event for step in steps if step.acted for event in step.acted.events]
-    events += [one.event for one in store.events(run)]
+    events += [event.event for event in store.events(run)]
     dialogs = [event.text for event in events if event.kind == "dialog"]
     if not dialogs:
         return ""

@@ -86,9 +86,9 @@ class _Writing:
         )
         self._add("event", time=0, **{"class": "BrowserContext"}, method="page", params={"pageId": PAGE})
         logged = {step.number: self._store.page_log(row.run, step.number) for step in steps}
-        for one in self._store.events(row.run):
-            if logged.get(one.step) is None or one.event.kind not in _IN_LOG:
-                self._tell(one.event, self._time(one.time))
+        for event in self._store.events(row.run):
+            if logged.get(event.step) is None or event.event.kind not in _IN_LOG:
+                self._tell(event.event, self._time(event.time))
         for parts in logged.values():
             self.events += console_lines(parts or (), PAGE, row.started)
             self.network += requests(parts or (), PAGE, row.started)
@@ -147,7 +147,10 @@ class _Writing:
             for call in step.detail.calls
         ]
         primitives = step.acted.primitives if step.acted is not None else ()
-        lines += [f"{one.action} {one.target}: {one.outcome} {one.message}".rstrip() for one in primitives]
+        lines += [
+            f"{primitive.action} {primitive.target}: {primitive.outcome} {primitive.message}".rstrip()
+            for primitive in primitives
+        ]
         lines.append(f"{step.row.outcome} {step.row.message}".rstrip())
         if step.undone_by is not None:
             lines.append(f"taken back by step {step.undone_by}")

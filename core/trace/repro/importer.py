@@ -147,10 +147,10 @@ def _content(source: TraceStore, path: Path, store: TraceStore) -> ReproContent:
     ancestors = tuple(source.run(number) for number in source.path_of(row.run)[:-1])
     known = next(
         (
-            one.run
-            for one in store.runs(limit=100_000, task=row.task)
-            if (one.started, one.seed, one.llm) == (row.started, row.seed, row.llm)
-            and (one.offline or not answers)
+            run.run
+            for run in store.runs(limit=100_000, task=row.task)
+            if (run.started, run.seed, run.llm) == (row.started, row.seed, row.llm)
+            and (run.offline or not answers)
         ),
         None,
     )

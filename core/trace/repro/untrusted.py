@@ -109,7 +109,7 @@ def _opened(path: Path) -> sqlite3.Connection:
 
 def _restrict(connection: sqlite3.Connection, known: _Version) -> None:
     """Allow only the reading of columns that are known, by plain SELECT."""
-    columns = {(table, one.name) for table, some in known.tables.items() for one in some}
+    columns = {(table, item.name) for table, some in known.tables.items() for item in some}
     columns |= {("sqlite_master", one) for one in ("type", "name", "tbl_name", "sql")}
 
     def permitted(
@@ -183,7 +183,7 @@ def _fill(copy: sqlite3.Connection, source: sqlite3.Connection, known: _Version,
     copy.execute("PRAGMA defer_foreign_keys = ON")
     steps: set[int] = set()
     for table, columns in known.tables.items():
-        names = ", ".join(one.name for one in columns)
+        names = ", ".join(column.name for column in columns)
         sql = f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * len(columns))})"
         for row in rows.of(table):
             if row.get("run", runs[0]) not in runs or (table in _OF_STEPS and row["step"] not in steps):

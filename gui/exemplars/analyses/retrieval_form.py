@@ -203,8 +203,8 @@ class RetrievalForm(QWidget):
         self._last = tuple(queries)
         self.last.clear()
         self.last.addItem("choose one…" if queries else "none yet")
-        for one in queries:
-            self.last.addItem(cut(" ".join(one.task.split()), 70))
+        for query in queries:
+            self.last.addItem(cut(" ".join(query.task.split()), 70))
         self.last.setEnabled(bool(queries))
 
     def show_environments(self, names: Sequence[str]) -> None:

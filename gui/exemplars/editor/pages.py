@@ -56,7 +56,7 @@ class PreviewPage(QWidget):
             self.preset.setCurrentIndex(self.preset.findData(name))
 
     def show_view(self, view: EditorView) -> None:
-        names = [one.name for one in view.presets]
+        names = [preset.name for preset in view.presets]
         if names and names != [self.preset.itemData(at) for at in range(self.preset.count())]:
             before = self.chosen
             with QSignalBlocker(self.preset):
@@ -164,7 +164,7 @@ class ParserPage(QWidget):
             before = self.page.currentText()
             with QSignalBlocker(self.page):
                 self.page.clear()
-                self.page.addItems([one.title for one in view.pages] or [_NO_PAGE])
+                self.page.addItems([page.title for page in view.pages] or [_NO_PAGE])
                 self.page.setCurrentIndex(max(0, self.page.findText(before)))
         self._show_trial(view)
         running = view.trial is not None and view.trial.running
@@ -191,7 +191,7 @@ class ParserPage(QWidget):
             self.or_words.say("" if trial.text else " ")
             self.output.show_text(trial.text)
             notes.append(trial.note)
-        self.note.show_text("\n".join(one for one in notes if one))
+        self.note.show_text("\n".join(note for note in notes if note))
 
     def _on_test(self) -> None:
         at = self.page.currentIndex()

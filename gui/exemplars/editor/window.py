@@ -338,7 +338,7 @@ class EditorWindow(QDialog):
     @property
     def why_unsaved(self) -> str:
         """Why it cannot be saved, as far as it is known, or an empty string."""
-        stops = [one for one in self.problems if one.level == "stops"]
+        stops = [problem for problem in self.problems if problem.level == "stops"]
         return f"It cannot be saved yet. Line {stops[0].line}: {stops[0].text}" if stops else ""
 
     def _facts(self, opened: OpenedExemplar | None) -> str:
@@ -433,7 +433,7 @@ class EditorWindow(QDialog):
         """Go to the next or the previous problem, and from the last to the first."""
         cursor = self.text.textCursor()
         here = (cursor.blockNumber() + 1, cursor.positionInBlock() + 1)
-        places = sorted((one.line, one.column) for one in self.problems)
+        places = sorted((problem.line, problem.column) for problem in self.problems)
         others = [place for place in places if (place > here if offset > 0 else place < here)]
         if places:
             self.go_to(*((others or places)[0 if offset > 0 else -1]))

@@ -102,8 +102,8 @@ class LibraryController(FeatureController):
         return shown
 
     def _show_pages(self, pages: tuple[ListView, ...]) -> None:
-        for one in pages:
-            self._opened.page.show_page(one)
+        for page in pages:
+            self._opened.page.show_page(page)
 
     @Slot(object)
     def _show_notice(self, notice: Notice) -> None:

@@ -160,7 +160,7 @@ class DetailPane(QWidget):
     def _show_retrievals(self, view: DetailView) -> None:
         self.standing.show_text(standing_words(view))
         self.retrieved_words.say("" if view.retrievals else _NEVER)
-        self.retrievals.show_lines(_retrieval_line(one, view.trace) for one in view.retrievals)
+        self.retrievals.show_lines(_retrieval_line(retrieval, view.trace) for retrieval in view.retrievals)
 
     def _on_run(self) -> None:
         entry = self._view.entry

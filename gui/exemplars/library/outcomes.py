@@ -106,7 +106,7 @@ class CheckPane(QWidget):
 
     @Slot(object)
     def show_check(self, view: CheckView) -> None:
-        faults = sum(1 for one in view.problems if one.level == "fault")
+        faults = sum(1 for problem in view.problems if problem.level == "fault")
         parts = [f"{count(view.checked, 'exemplar')} checked"]
         if view.cancelled:
             parts[0] += f" of {view.of}, then cancelled"
@@ -118,10 +118,10 @@ class CheckPane(QWidget):
         self.or_words.say("" if view.problems else _SOUND)
         self.table.show_lines(
             TableLine(
-                (one.id, one.level, one.where or "the whole", one.text),
-                key=one.id,
-                tone="bad" if one.level == "fault" else "",
-                tooltip=f"{one.id}, {one.where or 'the whole'}: {one.text}",
+                (problem.id, problem.level, problem.where or "the whole", problem.text),
+                key=problem.id,
+                tone="bad" if problem.level == "fault" else "",
+                tooltip=f"{problem.id}, {problem.where or 'the whole'}: {problem.text}",
             )
-            for one in view.problems
+            for problem in view.problems
         )

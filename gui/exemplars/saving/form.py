@@ -99,7 +99,7 @@ class SavingForm(QWidget):
         return {
             "id": self.id.currentText().strip() if "id" in self._touched else "",
             "family": self.family.text().strip() if "family" in self._touched else "",
-            "tags": tuple(dict.fromkeys(one for one in tags if one)),
+            "tags": tuple(dict.fromkeys(tag for tag in tags if tag)),
             "note": self.note.text().strip(),
             "metadata": self.metadata.toPlainText().strip(),
         }
@@ -167,7 +167,7 @@ class ContrastChoices(QWidget):
 
     @property
     def chosen(self) -> frozenset[int]:
-        return frozenset(one.step for one in self.corrections if one.tick.isChecked())
+        return frozenset(correction.step for correction in self.corrections if correction.tick.isChecked())
 
     @property
     def reasons(self) -> dict[int, str]:
@@ -180,7 +180,7 @@ class ContrastChoices(QWidget):
         self._reasons.clear()
 
     def show_contrasts(self, contrasts: tuple[SavingContrast, ...]) -> None:
-        if [one.step for one in contrasts] == [one.step for one in self.corrections]:
+        if [one.step for one in contrasts] == [correction.step for correction in self.corrections]:
             for shown, one in zip(self.corrections, contrasts, strict=True):
                 shown.show_correction(one)
             return
@@ -190,13 +190,13 @@ class ContrastChoices(QWidget):
             old.hide()
             old.deleteLater()
         self.corrections = []
-        for one in contrasts:
-            made = _Correction(one, self._theme, self)
-            made.reason.setText(self._reasons.get(one.step, ""))
+        for contrast in contrasts:
+            made = _Correction(contrast, self._theme, self)
+            made.reason.setText(self._reasons.get(contrast.step, ""))
             made.tick.toggled.connect(lambda _on: self.edited.emit())
             made.reason.textChanged.connect(lambda _text: self.edited.emit())
             self._column.addWidget(made)
             self.corrections.append(made)
 
     def _keep_reasons(self) -> None:
-        self._reasons |= {one.step: one.reason.text() for one in self.corrections}
+        self._reasons |= {correction.step: correction.reason.text() for correction in self.corrections}

@@ -63,10 +63,10 @@ class SavingWindow(QDialog):
     def choice(self) -> SavingChoice:
         """The current choices."""
         view = self._view
-        shown = {one.step for one in view.contrasts}
+        shown = {contrast.step for contrast in view.contrasts}
         return SavingChoice.model_validate(
             {
-                "steps": frozenset(one.row.number for one in view.steps if one.chosen)
+                "steps": frozenset(step.row.number for step in view.steps if step.chosen)
                 if view.ready
                 else None,
                 # The choice for steps that were just added is left to the survey.
@@ -131,14 +131,14 @@ class SavingWindow(QDialog):
         self.head.setText(f"{view.task}. {view.instruction}" if view.ready else "")
         unread = "" if view.ready else view.problem or _READING
         self.or_words.say(unread)
-        self.steps.show_rows(_step_row(one) for one in view.steps)
-        kept = sum(one.chosen for one in view.steps)
+        self.steps.show_rows(_step_row(step) for step in view.steps)
+        kept = sum(step.chosen for step in view.steps)
         left_out = len(view.steps) - kept
         self.steps_section.show_fact(
             f"{kept} kept" + (f", {left_out} left out" if left_out else "") if view.steps else ""
         )
-        chosen = {one.row.number for one in view.steps if one.chosen}
-        contrasts = tuple(one for one in view.contrasts if one.step in chosen)
+        chosen = {step.row.number for step in view.steps if step.chosen}
+        contrasts = tuple(contrast for contrast in view.contrasts if contrast.step in chosen)
         self.contrasts.show_contrasts(contrasts)
         self.contrasts_section.setVisible(bool(contrasts))
         self.contrasts_section.show_fact(count(len(self.contrasts.chosen), "contrast"))
@@ -188,10 +188,10 @@ class SavingWindow(QDialog):
         view = self._view
         if view.busy:
             return
-        steps = tuple(one.replace(chosen=on) if one.row.number == number else one for one in view.steps)
+        steps = tuple(step.replace(chosen=on) if step.row.number == number else step for step in view.steps)
         # Shown at once; the rest of the view follows when the core has computed it.
         self._view = view.replace(steps=steps, question="")
-        self.steps.show_rows(_step_row(one) for one in steps)
+        self.steps.show_rows(_step_row(step) for step in steps)
         self._idle.stop()
         self.chosen.emit(self.choice)
 

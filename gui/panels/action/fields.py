@@ -169,12 +169,14 @@ class TargetField(Field):
 
     def take(self, parameter: Parameter, elements: Sequence[Element]) -> None:
         super().take(parameter, elements)
-        self._entries = {str(one.ref): _entry(one.ref, _words(one)) for one in elements}
+        self._entries = {str(element.ref): _entry(element.ref, _words(element)) for element in elements}
         if parameter.choices is None:
-            offered = [self._entries[str(one.ref)] for one in elements if one.usable]
+            offered = [self._entries[str(element.ref)] for element in elements if element.usable]
         else:
-            self._entries |= {one.value: _entry(one.value, one.label) for one in parameter.choices}
-            offered = [self._entries[one.value] for one in parameter.choices]
+            self._entries |= {
+                choice.value: _entry(choice.value, choice.label) for choice in parameter.choices
+            }
+            offered = [self._entries[choice.value] for choice in parameter.choices]
         self.box.begin_anew(offered)
 
     @property

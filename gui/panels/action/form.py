@@ -81,7 +81,7 @@ class ActionForm(QFrame):
             return
         self._allowed, self._elements = allowed, tuple(elements)
         text = self.text
-        names = [one.name for one in allowed] or list(ACTIONS)
+        names = [action.name for action in allowed] or list(ACTIONS)
         with QSignalBlocker(self.kinds):
             self.kinds.clear()
             self.kinds.addItems(names)
@@ -189,7 +189,7 @@ class ActionForm(QFrame):
 
     def _have_rows(self, wanted: list[Callable[[Theme], Field]]) -> None:
         """Make sure there is a row for each of these kinds of field; existing rows are reused."""
-        if wanted and wanted != [type(one) for one in self._rows]:
+        if wanted and wanted != [type(row) for row in self._rows]:
             while self._layout.rowCount() > 3:
                 self._layout.removeRow(1)
             self._rows = [made(self._theme) for made in wanted]
@@ -209,7 +209,7 @@ class ActionForm(QFrame):
     def _first_blank(self) -> Field | None:
         """Return the first argument that is still missing."""
         fields = self._fields.values()
-        return next((one for one in fields if one.parameter.required and one.value == ""), None)
+        return next((field for field in fields if field.parameter.required and field.value == ""), None)
 
     def _on_kind(self, kind: str) -> None:
         self._show_kind(kind)

@@ -216,7 +216,7 @@ class ActionPanel(QWidget):
     def show_remarks(self, interventions: tuple[str, ...], events: tuple[str, ...]) -> None:
         """Show what a person did in this step, and what else happened in the browser."""
         others = [event for event in events if event not in self._view.message]
-        self.remarks.show_text("\n".join([*(f"◆ {one}" for one in interventions), *others]))
+        self.remarks.show_text("\n".join([*(f"◆ {intervention}" for intervention in interventions), *others]))
 
     @Slot(bool)
     def show_pointing(self, on: bool) -> None:

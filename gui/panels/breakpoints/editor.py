@@ -120,7 +120,10 @@ def _choices(model: FieldInfo) -> tuple[tuple[Any, str], ...]:
     for part in model.metadata:
         if isinstance(part, ChoiceWords):
             words |= part.words
-    return tuple((one, words.get(one, str(one))) for one in _alternatives(model.annotation))
+    return tuple(
+        (alternative, words.get(alternative, str(alternative)))
+        for alternative in _alternatives(model.annotation)
+    )
 
 
 def _alternatives(annotation: Any) -> tuple[Any, ...]:
@@ -130,7 +133,12 @@ def _alternatives(annotation: Any) -> tuple[Any, ...]:
     if get_origin(annotation) is Literal:
         return alternatives
     if type(None) in alternatives:
-        return (None, *_alternatives(next(one for one in alternatives if one is not type(None))))
+        return (
+            None,
+            *_alternatives(
+                next(alternative for alternative in alternatives if alternative is not type(None))
+            ),
+        )
     return ()
 
 

@@ -212,8 +212,8 @@ class BreakpointsPanel(QWidget):
     @property
     def chosen_watch(self) -> Watch | None:
         """The watch of the current row, or else the first."""
-        watches = [one.watch for one in self._view.watches]
-        chosen = next((one for one in watches if one.number == self.watches.key), None)
+        watches = [watch.watch for watch in self._view.watches]
+        chosen = next((watch for watch in watches if watch.number == self.watches.key), None)
         return chosen or next(iter(watches), None)
 
     @property
@@ -232,7 +232,7 @@ class BreakpointsPanel(QWidget):
         self.breakpoints.setVisible(bool(view.breakpoints))
         self.none.setVisible(not view.breakpoints)
         self.problems.show_text("\n".join(f"⚠ {problem}" for problem in view.problems))
-        self.watches.show_rows(watch_row(one) for one in view.watches)
+        self.watches.show_rows(watch_row(watch) for watch in view.watches)
         self.watches.setVisible(bool(view.watches))
         self.watches_section.show_fact("checked: a change stops" if view.watches else "")
         on = sum(1 for one in view.breakpoints if one.breakpoint.enabled)

@@ -124,7 +124,7 @@ def _verdict(judgement: JudgementView) -> tuple[str, str, str]:
 def grade_row(grade: GradeView) -> Row:
     took = seconds(grade.seconds) if grade.seconds else ""
     how = " · ".join(filter(None, (grade.strategy, took)))
-    lines = (how, *(f"differs: {one}" for one in grade.differences), *grade.remarks)
+    lines = (how, *(f"differs: {difference}" for difference in grade.differences), *grade.remarks)
     return Row(
         f"step {grade.step}: back to step {grade.to}",
         *GRADE_MARKS[grade.grade],
@@ -141,7 +141,7 @@ def plan_fact(view: PlanView) -> str:
     if current is not None:
         parts.append(f"{current + 1} of {total}")
     elif total:
-        over = sum(1 for one in view.subtasks if one.status in ("done", "needless"))
+        over = sum(1 for subtask in view.subtasks if subtask.status in ("done", "needless"))
         parts.append(f"{over} of {total} done")
     if view.trials > 1 or view.trial > 1:
         parts.append(f"trial {view.trial} of {view.trials}")
@@ -223,7 +223,7 @@ class PlanPanel(EditablePanel):
         """The remedy that can be fired now: the selected one, or else the topmost waiting one."""
         if self.why_not():
             return None
-        waiting = [one.number for one in self._view.remedies if one.state == "waiting"]
+        waiting = [remedy.number for remedy in self._view.remedies if remedy.state == "waiting"]
         return _chosen_or_first(self.waiting.key, waiting)
 
     @property
@@ -231,7 +231,7 @@ class PlanPanel(EditablePanel):
         """The subtask that can be run to: the selected one, or else the one after the current one."""
         if not self.live or why_no_step(self.session):
             return None
-        states = [one.status for one in self._view.subtasks]
+        states = [subtask.status for subtask in self._view.subtasks]
         current = states.index("current") if "current" in states else -1
         ahead = [at for at, state in enumerate(states) if at > current and state == "waiting"]
         return _chosen_or_first(self.subtasks.key, ahead)
@@ -306,7 +306,7 @@ class PlanPanel(EditablePanel):
 
     @property
     def _waiting_numbers(self) -> list[int]:
-        return [one.number for one in self._view.remedies if one.state == "waiting"]
+        return [remedy.number for remedy in self._view.remedies if remedy.state == "waiting"]
 
     @property
     def _chosen_remedy(self) -> int | None:
@@ -324,7 +324,7 @@ class PlanPanel(EditablePanel):
         """Ask for another action to replace a remedy's."""
         number = self._chosen_remedy
         if number is not None and not self.why_not():
-            now = next(one.action for one in self._view.remedies if one.number == number)
+            now = next(remedy.action for remedy in self._view.remedies if remedy.number == number)
             self.ask_line(
                 f"Edit remedy {number}",
                 "The action to try:",
@@ -384,9 +384,9 @@ class PlanPanel(EditablePanel):
             self._end_editing()
         self.or_words.say(said)
         self.subtasks.show_rows(subtask_row(at, one) for at, one in enumerate(view.subtasks))
-        self.waiting.show_rows(remedy_row(one, view) for one in view.remedies)
-        self.judged.show_rows(judgement_row(one) for one in view.judgements)
-        self.went_back.show_rows(grade_row(one) for one in view.grades)
+        self.waiting.show_rows(remedy_row(remedy, view) for remedy in view.remedies)
+        self.judged.show_rows(judgement_row(judgement) for judgement in view.judgements)
+        self.went_back.show_rows(grade_row(grade) for grade in view.grades)
         self.experience_text.show_text(view.experience)
         self.experience.show_where(view.experience)
         self.judgements.show_where(view.judgements, count(len(view.judgements), "step"))
@@ -444,7 +444,7 @@ class PlanPanel(EditablePanel):
         self.edit_button.setVisible(not editing)
         self.edit_button.setEnabled(self.can_edit)
         self.editor.allow(self.can_edit)
-        self.fire_button.setVisible(any(one.state == "waiting" for one in self._view.remedies))
+        self.fire_button.setVisible(any(remedy.state == "waiting" for remedy in self._view.remedies))
         self.fire_button.setEnabled(self.remedy is not None)
         show_right(
             self.add_button, "Add a remedy (Ctrl+P, R; Insert in the list)", self.why_not("ForceState")
@@ -487,5 +487,5 @@ def _plan_facts(view: PlanView) -> str:
 
 
 def _remedies_fact(view: PlanView) -> str:
-    waiting = sum(1 for one in view.remedies if one.state == "waiting")
+    waiting = sum(1 for remedy in view.remedies if remedy.state == "waiting")
     return f"{waiting} waiting" if view.remedies else ""

@@ -152,7 +152,7 @@ def facts_of(row: RunRow) -> tuple[tuple[str, str], ...]:
         branch = "\n".join(
             [
                 f"Run {row.parent_run}, from before step {row.parent_step}{grade}",
-                *(f"Differs by {one}" for one in row.differences),
+                *(f"Differs by {difference}" for difference in row.differences),
             ]
         )
     return (

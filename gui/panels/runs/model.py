@@ -61,7 +61,7 @@ class Node:
         return [child for child in self.children if child.kind == "step"]
 
     def step_node(self, number: int | None) -> "Node | None":
-        return next((one for one in self.step_nodes() if one.step.number == number), None)
+        return next((node for node in self.step_nodes() if node.step.number == number), None)
 
     def branches(self) -> list["Node"]:
         return [child for child in self.children if child.kind == "run"]
@@ -386,7 +386,8 @@ def run_text(row: RunRow) -> str:
 def differs_text(row: RunRow) -> str:
     """Return how a branch differs from the run that it left, in a few words."""
     return ", ".join(
-        one.after if one.what == "amount" else f"{one.what} {one.after}" for one in row.differences
+        difference.after if difference.what == "amount" else f"{difference.what} {difference.after}"
+        for difference in row.differences
     )
 
 

@@ -70,8 +70,8 @@ def chosen_steps(tree: QTreeView, model: RunsModel, index: QModelIndex) -> tuple
         steps = [node]
     for last in steps:
         way = _way_to(last)
-        if all(one.step.number <= way.get(one.step.run, 0) for one in steps):
-            return _run_of(last).run.run, tuple(sorted({one.step.number for one in steps}))
+        if all(step.step.number <= way.get(step.step.run, 0) for step in steps):
+            return _run_of(last).run.run, tuple(sorted({step.step.number for step in steps}))
     return None
 
 

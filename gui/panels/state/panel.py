@@ -148,7 +148,7 @@ class StatePanel(EditablePanel):
     @Slot()
     def force(self) -> None:
         """Ask which state to force in this step."""
-        names = [one.name for one in self._view.states]
+        names = [state.name for state in self._view.states]
         if names and not self.why_not("ForceState"):
             label = "Treat the page in this step as:"
             self.ask_line("Force a state", label, self._force, choices=names, only=True)

@@ -236,7 +236,7 @@ class ActionChosen(Breakpoint):
             return None
         if not fits(self.url, page.url):
             return None
-        if self.target and not any(fits(self.target, one) for one in _target_names(action, page)):
+        if self.target and not any(fits(self.target, name) for name in _target_names(action, page)):
             return None
         label = label_of(page, action)
         on = f" on {label}" if label else ""

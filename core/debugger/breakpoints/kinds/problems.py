@@ -106,7 +106,7 @@ class RemedyFired(Breakpoint):
             return None  # It has hit at the step that went back for it.
         reflection = event.step.reflection
         remedies = reflection.remedies if reflection is not None else ()
-        entry = next((one for one in remedies if one.number == scheduled.entry), None)
+        entry = next((remedy for remedy in remedies if remedy.number == scheduled.entry), None)
         what = f": {cut(entry.action)}{f' on {entry.target}' if entry.target else ''}" if entry else ""
         return f"Remedy {scheduled.entry} is fired{what}. {cut(scheduled.why)}".rstrip()
 
@@ -142,7 +142,7 @@ class PlanRevised(Breakpoint):
 
 
 def _texts(plan: Plan) -> tuple[str, ...]:
-    return tuple(one.text for one in plan.subtasks)
+    return tuple(subtask.text for subtask in plan.subtasks)
 
 
 FigureName = Literal["cost", "tokens", "steps", "seconds", "calls", "page actions"]

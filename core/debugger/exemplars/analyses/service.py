@@ -100,16 +100,16 @@ def families_csv(result: LeftOut) -> str:
     return table_text(
         [
             {
-                "family": one.family,
-                "exemplars": one.members,
-                "right": one.right,
-                "share": round(one.right / one.members, 4),
-                "nearest_other": round(one.distance, 4),
+                "family": family.family,
+                "exemplars": family.members,
+                "right": family.right,
+                "share": round(family.right / family.members, 4),
+                "nearest_other": round(family.distance, 4),
                 "taken_for": " | ".join(
-                    f"{name or '(nothing)'}: {count}" for name, count in one.taken_for.items()
+                    f"{name or '(nothing)'}: {count}" for name, count in family.taken_for.items()
                 ),
             }
-            for one in result.found.families
+            for family in result.found.families
         ]
     )
 
@@ -119,12 +119,12 @@ def exemplars_csv(result: LeftOut) -> str:
     return table_text(
         [
             {
-                "exemplar": one.id,
-                "family": one.family,
-                "found": one.found,
-                "right": one.right,
-                "nearest_other": round(one.distance, 6),
+                "exemplar": member.id,
+                "family": member.family,
+                "found": member.found,
+                "right": member.right,
+                "nearest_other": round(member.distance, 6),
             }
-            for one in result.members
+            for member in result.members
         ]
     )

@@ -59,9 +59,11 @@ def checked(
     if draft is None:
         return before.replace(edit=edit, problems=reading.problems, draft=None)
     prompt = prompt_of(draft, resources, preset)
-    looks = tuple(sum(map(_tokens, (one.observation, one.thought, *one.actions))) for one in draft.steps)
+    looks = tuple(sum(map(_tokens, (step.observation, step.thought, *step.actions))) for step in draft.steps)
     contrasts = sum(
-        _tokens(text) for one in draft.contrasts for text in (one.observation, one.tried, one.right, one.why)
+        _tokens(text)
+        for contrast in draft.contrasts
+        for text in (contrast.observation, contrast.tried, contrast.right, contrast.why)
     )
     return Checked(
         edit=edit,
@@ -100,7 +102,7 @@ def conflict_with(opened: OpenedExemplar, there: Entry, draft: Draft, *, is_own:
 
 def parts_that_differ(before: Draft, after: Draft) -> str:
     """Return the names of the first parts that differ; empty if none does."""
-    parts = [one.part for one in differences(before, after)]
+    parts = [difference.part for difference in differences(before, after)]
     return ", ".join(parts[:_MOST_PARTS]) + (" and more" if len(parts) > _MOST_PARTS else "")
 
 
@@ -123,9 +125,11 @@ def run_pages(store: TraceStore, run: int | None, task: str) -> tuple[tuple[Page
         return (), f"Its source, run {run}, is not in this trace."
     pages = tuple(
         PageChoice(
-            kind="step", number=one.number, title=f"Run {run}, step {one.number}: {one.action or 'no action'}"
+            kind="step",
+            number=step.number,
+            title=f"Run {run}, step {step.number}: {step.action or 'no action'}",
         )
-        for one in steps
+        for step in steps
     )
     same = " ".join(row.instruction.split()) == " ".join(task.split())
     return pages, "" if same else f"Run {run} of this trace has another task: “{row.instruction}”"

@@ -62,7 +62,7 @@ def _labelled(node: Tag, name: str) -> bool:
     around = node.find_parent("label")
     if around is not None and _plain(around.get_text(" ")) == name:
         return True
-    root = next((one for one in node.parents if one.parent is None), None)
+    root = next((parent for parent in node.parents if parent.parent is None), None)
     id = node.get("id")
     label = root.find("label", attrs={"for": id}) if isinstance(root, Tag) and id else None
     return isinstance(label, Tag) and _plain(label.get_text(" ")) == name

@@ -98,7 +98,7 @@ class ExemplarPrompt(Record):
         """The messages under each other, or why there are none."""
         if len(self.messages) < 2:
             return self.messages[0].text.strip() if self.messages else self.note
-        return "\n\n".join(f"─── {one.role} ───\n{one.text.strip()}" for one in self.messages)
+        return "\n\n".join(f"─── {message.role} ───\n{message.text.strip()}" for message in self.messages)
 
 
 class DetailView(Record):

@@ -145,8 +145,8 @@ def _step(store: TraceStore, run: RunRow, row: StepRow, why: str, reply: int) ->
     if reviewed is None or reviewed.action is None or acted is None:
         why = why or "it has no action"
         return SurveyedStep(row=row, action=row.action, why=why, possible=False, reply=reply)
-    page = next((one.clean.text for one in records if isinstance(one, Abstracted)), "")
-    seen = next((one.observation for one in records if isinstance(one, Observed)), None)
+    page = next((record.clean.text for record in records if isinstance(record, Abstracted)), "")
+    seen = next((record.observation for record in records if isinstance(record, Observed)), None)
     whole = seen.lines() if seen is not None else ""
     page = page or whole
     # A state's action is described by what it did in the page: others may not have the state.
@@ -197,7 +197,11 @@ def _as_seen(done: RecordedInput, seen: Observation | None, label: str = "") -> 
 
 
 def _named(role: str, name: str, seen: Observation | None) -> RefTarget | RoleTarget:
-    fits = [one.ref for one in seen.elements if (one.role, one.name) == (role, name)] if seen else []
+    fits = (
+        [element.ref for element in seen.elements if (element.role, element.name) == (role, name)]
+        if seen
+        else []
+    )
     return RefTarget(ref=fits[0]) if len(fits) == 1 else RoleTarget(role=role, name=name)
 
 
@@ -272,12 +276,12 @@ class Survey(Record):
     @property
     def chosen(self) -> frozenset[int]:
         """The steps that are kept unless others are chosen."""
-        return frozenset(one.number for one in self.steps if one.kept)
+        return frozenset(step.number for step in self.steps if step.kept)
 
     @property
     def contrasts(self) -> frozenset[int]:
         """The steps whose correction is kept unless others are chosen."""
-        return frozenset(one.number for one in self.steps if one.contrast is not None and one.contrasted)
+        return frozenset(step.number for step in self.steps if step.contrast is not None and step.contrasted)
 
 
 class Selection(Record):
@@ -306,7 +310,7 @@ def exemplar_of_run(
     left, and TraceError.
     """
     survey = survey_of_run(store, run, first=first, last=last)
-    unknown = sorted((chosen or frozenset()) - {one.number for one in survey.steps})
+    unknown = sorted((chosen or frozenset()) - {step.number for step in survey.steps})
     if unknown:
         there = f"{survey.steps[0].number} to {survey.steps[-1].number}" if survey.steps else "none"
         raise UsageError(f"Run {run} has no step {unknown[0]}; its steps are {there}.")
@@ -316,7 +320,7 @@ def exemplar_of_run(
 def survey_of_run(store: TraceStore, run: int, *, first: int = 1, last: int | None = None) -> Survey:
     """Return what there is to be saved of a run; raises TraceError."""
     row = store.run(run)
-    rows = [one for one in store.steps(run) if first <= one.number <= (last or one.number)]
+    rows = [step for step in store.steps(run) if first <= step.number <= (last or step.number)]
     survey = Survey(row=row, steps=surveyed(store, row, rows))
     data, secrets = to_json(survey), secrets_of(store, run)
     secrets.look_in_text(data.decode(errors="replace"))
@@ -328,11 +332,11 @@ def selection_of(survey: Survey, choice: SavingChoice) -> Selection:
     """Return what is chosen of a run as an exemplar; raises UsageError if no step is left, or the id is none."""
     row = survey.row
     chosen = survey.chosen if choice.steps is None else choice.steps
-    taken = [one for one in survey.steps if one.number in chosen and one.possible]
+    taken = [step for step in survey.steps if step.number in chosen and step.possible]
     left_out = tuple(
-        LeftOutStep(step=one.number, action=one.action, why=one.why or "it was not chosen")
-        for one in survey.steps
-        if one not in taken
+        LeftOutStep(step=step.number, action=step.action, why=step.why or "it was not chosen")
+        for step in survey.steps
+        if step not in taken
     )
     if not taken:
         raise UsageError(f"Run {row.run} has no step to keep: {_reasons(left_out) or 'it has none there'}.")
@@ -378,14 +382,16 @@ def _looks(taken: Sequence[SurveyedStep]) -> tuple[ExemplarStep, ...]:
     """Return the steps as looks: actions of one reply belong to one look at the page."""
     looks: list[ExemplarStep] = []
     reply = 0
-    for one in taken:
-        if looks and one.joins and one.reply == reply:
-            actions = (*looks[-1].actions, *one.actions)
+    for step in taken:
+        if looks and step.joins and step.reply == reply:
+            actions = (*looks[-1].actions, *step.actions)
             looks[-1] = looks[-1].replace(actions=actions)
         else:
-            look = ExemplarStep(observation=one.page, raw=one.raw, thought=one.thought, actions=one.actions)
+            look = ExemplarStep(
+                observation=step.page, raw=step.raw, thought=step.thought, actions=step.actions
+            )
             looks.append(look)
-        reply = one.reply
+        reply = step.reply
     return tuple(looks)
 
 
@@ -395,7 +401,7 @@ def _contrast(one: SurveyedStep, why: str) -> Contrast:
 
 
 def _provenance(row: RunRow, taken: Sequence[SurveyedStep]) -> Provenance:
-    people = all(one.origin == "person" for one in taken)
+    people = all(step.origin == "person" for step in taken)
     origin = "demonstration" if people else "branch" if row.parent_run is not None else "agent run"
     return Provenance.model_validate(
         {
@@ -409,7 +415,7 @@ def _provenance(row: RunRow, taken: Sequence[SurveyedStep]) -> Provenance:
 
 
 def _reasons(left_out: Iterable[LeftOutStep]) -> str:
-    return "; ".join(f"step {one.step}: {one.why}" for one in list(left_out)[:5])
+    return "; ".join(f"step {step.step}: {step.why}" for step in list(left_out)[:5])
 
 
 def _wrong(error: ValidationError, choice: SavingChoice) -> str:

@@ -117,7 +117,7 @@ class SavingService(Service[SavingView]):
         library = self.memory.library()
         by = library.counts().by
         mine = library.page(Filter(run=run, archived=None), limit=_MOST_IDS)
-        earlier = tuple(one.id for one in mine.rows if not one.read_only)
+        earlier = tuple(row.id for row in mine.rows if not row.read_only)
         self._known = (tuple(by["family"]), tuple(by["tag"]), earlier)
 
     async def _show_choice(self, choice: SavingChoice) -> None:
@@ -135,17 +135,17 @@ class SavingService(Service[SavingView]):
             task=f"{row.task}, seed {row.seed}",
             instruction=row.instruction,
             success=row.verdict.success,
-            steps=tuple(one.replace(chosen=one.number in steps and one.possible) for one in survey.steps),
+            steps=tuple(step.replace(chosen=step.number in steps and step.possible) for step in survey.steps),
             contrasts=tuple(
                 SavingContrast(
-                    step=one.number,
-                    tried=_in_words(one.contrast.tried, one.contrast.observation),
-                    right=_in_words(one.contrast.right, one.contrast.observation),
-                    chosen=one.number in contrasts,
-                    why=choice.reasons.get(one.number, ""),
+                    step=step.number,
+                    tried=_in_words(step.contrast.tried, step.contrast.observation),
+                    right=_in_words(step.contrast.right, step.contrast.observation),
+                    chosen=step.number in contrasts,
+                    why=choice.reasons.get(step.number, ""),
                 )
-                for one in survey.steps
-                if one.contrast is not None and one.possible
+                for step in survey.steps
+                if step.contrast is not None and step.possible
             ),
             id=choice.id or unused,
             version_of=choice.id if choice.id in earlier else "",
@@ -310,7 +310,7 @@ class RecordingService(Service[RecordingView]):
         if not view.recording:
             return
         self.send(RecordingView())
-        steps = tuple(one.number for one in self._steps(view.run))
+        steps = tuple(step.number for step in self._steps(view.run))
         if not steps:
             self.session.tell(_NOTHING, done=False)
             return
@@ -319,7 +319,7 @@ class RecordingService(Service[RecordingView]):
     def _steps(self, run: int) -> list[StepRow]:
         """Return the steps of the recording, raising TraceError."""
         rows = self.services.store.own_steps(run)
-        return [one for one in rows if one.number >= self._first and one.sealed and one.origin == "person"]
+        return [row for row in rows if row.number >= self._first and row.sealed and row.origin == "person"]
 
     def _on_session(self, view: SessionView) -> None:
         """Follow the run: count its steps, and end with it."""

@@ -160,7 +160,9 @@ def _found(action: Action, ref: Ref, step: ExemplarStep, page: Observation, on_g
 
 
 def _named(action: Action, target: RoleTarget, page: Observation) -> Ref:
-    fits = [one.ref for one in page.elements if (one.role, one.name) == (target.role, target.name)]
+    fits = [
+        element.ref for element in page.elements if (element.role, element.name) == (target.role, target.name)
+    ]
     if len(fits) != 1:
         raise ActionError(f"{action}: {len(fits)} elements of the page are {target}.")
     return fits[0]

@@ -79,9 +79,9 @@ class AttributionSum(Record):
 def sums_of(attributions: Iterable[Attribution]) -> tuple[AttributionSum, ...]:
     """Return the sum for each exemplar, the largest first; steps that nobody could answer do not count."""
     by_id: dict[str, list[tuple[str, float]]] = {}
-    for one in attributions:
-        if one.share is not None:
-            by_id.setdefault(one.id, []).append((one.family, one.share))
+    for attribution in attributions:
+        if attribution.share is not None:
+            by_id.setdefault(attribution.id, []).append((attribution.family, attribution.share))
     sums = []
     for id, shares in by_id.items():
         total = sum(share for _, share in shares)

@@ -337,6 +337,8 @@ def read_configs(paths: Sequence[Path]) -> WebArenaConfigs:
             unsupported.append(UnsupportedTask(id=path.name, place=path.name, why=why))
             continue
         many = isinstance(data, list)
+        if data == []:
+            problems.append(f"{path} contains no tasks; give a file that does.")
         for index, raw in enumerate(data if many else [data]):
             where: Location = (index,) if many else ()
             wrong: list[Problem] = []

@@ -1,6 +1,5 @@
 """Every reader of a file of the user's, given anything: it reads it, or says in a sentence why not."""
 
-import contextlib
 import json
 import os
 import tomllib
@@ -121,8 +120,14 @@ every_reader = pytest.mark.parametrize(("name", "read", "good"), READERS.values(
 
 
 def _read(read: Read, path: Path) -> None:
-    with contextlib.suppress(BackstepError):
+    """Read a file; what is said of one that is refused names the file, and says something of it."""
+    said = f"{path.name} was read."
+    try:
         read(path)
+    except BackstepError as error:
+        said = str(error)
+    assert path.name in said
+    assert not said.rstrip().endswith(":")
 
 
 @every_reader

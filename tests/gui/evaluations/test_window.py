@@ -55,6 +55,20 @@ def test_without_evaluations_it_says_what_to_do(controller, service, qtbot):
     assert not controller.shown.resume_button.isEnabled()
 
 
+def test_tool_tips_of_the_matrix_say_what_a_column_means_and_what_was_counted_in_a_cell(shown):
+    cells = shown.matrix.cells
+    tip = Qt.ItemDataRole.ToolTipRole
+    heads = [
+        cells.headerData(column, Qt.Orientation.Horizontal, tip) for column in range(cells.columnCount())
+    ]
+    counted = "successes of the cases that were judged, with the 95 % interval"
+    assert heads[:3] == ["Sort by name", f"plain, rules: {counted}", f"laser, rules: {counted}"]
+    assert "percentage points" in heads[3]
+    assert "only one of the two" in heads[4]
+    assert cells.index(1, 1).data(tip).startswith("10 cases done\n7 of 10 succeed (95 %: 40% to 89%)")
+    assert cells.index(1, 3).data(tip) == "+10 points"
+
+
 def test_the_totals_stand_above_the_tasks_whatever_they_are_sorted_by(shown):
     assert texts(shown, 0)[:2] == ["All tasks", "miniwob/click-link-1"]
     shown.matrix.sortByColumn(0, Qt.SortOrder.DescendingOrder)

@@ -1,5 +1,6 @@
 """Replies as models really write them, on real pages: what is carried out, and what is said where nothing can be."""
 
+import itertools
 import json
 
 import pytest
@@ -186,8 +187,13 @@ NOTHING = [
 ]
 
 
-@pytest.mark.parametrize("form", ["lines", "json", "tools"])
-@pytest.mark.parametrize(("reply", "sentence"), NOTHING)
+@pytest.mark.parametrize(
+    ("form", "reply", "sentence"),
+    [
+        pytest.param(form, *param.values, id=f"{param.id}, {form}")
+        for param, form in zip(NOTHING, itertools.cycle(("lines", "json", "tools")))
+    ],
+)
 def test_a_reply_with_nothing_in_it_is_told_as_that_to_the_person_and_the_llm(
     stage, llm_server, tmp_path, form, reply, sentence
 ):

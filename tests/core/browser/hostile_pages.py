@@ -35,7 +35,7 @@ HOSTILE: dict[str, HostilePage] = {
             " for (let i = 0; i < N; i++) setTimeout(spin)"
         ),
         100,
-        20,
+        4,
     ),
     "microtasks without end": HostilePage(
         _script("const again = () => Promise.resolve().then(again); setTimeout(again)"), 1, 1
@@ -91,7 +91,7 @@ HOSTILE: dict[str, HostilePage] = {
             " setTimeout(() => open('foo' + i + '://bar'), i * 10) }"
         ),
         100,
-        5,
+        2,
     ),
     "frames of its own protocol": HostilePage(
         lambda size: "<p>hostile</p>" + "".join(f'<iframe src="foo{i}://bar"></iframe>' for i in range(size)),
@@ -132,7 +132,7 @@ HOSTILE: dict[str, HostilePage] = {
             " s.onopen = () => { for (let i = 0; i < N; i++) s.send('message ' + i) }"
         ),
         100_000,
-        3_000,
+        1_000,
     ),
     "titles": HostilePage(
         _script(

@@ -1,5 +1,7 @@
 """How the page is awaited: by what an action set off, bounded, and never by what goes on by itself."""
 
+import asyncio
+
 import pytest
 from werkzeug import Request, Response
 
@@ -182,18 +184,21 @@ async def test_a_long_poll_is_waited_for_once_only(browser: Browsing, site: Site
 @in_browser
 async def test_a_request_that_was_slow_once_is_waited_for_again(browser: Browsing, site: Site) -> None:
     answered = "then(r => r.text()).then(() => document.body.append(' answered'))"
-    ask = f"window.answer = fetch('/slow?seconds=2').{answered}"
+    ask = f"window.answer = fetch('/held').{answered}"
     other = '<button onclick="fetch(location.href)">c</button>'
     await browser.open(site.page(f'<button onclick="{ask}">b</button>{other}'))
     await browser.do('click [button "b"]', Bounds(requests=0.1))
     assert browser.settled.reason == "requests still pending"
+    site.released.set()
     await browser.js("window.answer")
-    await browser.do(
-        'click [button "c"]'
-    )  # What the protocol tells of it comes after the end of the slow one.
+    site.released.clear()
+    # What the protocol tells of another request comes after the end of the slow one.
+    await browser.do('click [button "c"]')
+    asyncio.get_running_loop().call_later(1, site.released.set)
     await browser.do('click [button "b"]', Bounds(requests=20))
     assert browser.settled.reason == "quiet"
     assert (await browser.words()).count("answered") == 2
+    site.released.clear()
 
 
 @in_browser

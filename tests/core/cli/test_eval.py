@@ -55,18 +55,18 @@ def ended(cli):
 
 
 @pytest.mark.browser
-def test_eight_runs_four_at_once_come_to_the_same_as_one_after_the_other(cli, inside):
+def test_four_runs_at_once_come_to_the_same_as_one_after_the_other(cli, inside):
     tasks = "miniwob/click-link,miniwob/enter-text"
     found = []
     for name, count, kept in (("one", 1, "all"), ("four", 4, "failures")):
-        flags = ("--seeds", "0-3", "--concurrency", count, "--name", name, "--pictures", kept)
+        flags = ("--seeds", "0-1", "--concurrency", count, "--name", name, "--pictures", kept)
         done = inside(*words(*flags, llm="rules", tasks=tasks))
         assert done.code == 0, done.err
         taken = {"seconds": 0.0, "seconds_in_llm": 0.0, "seconds_beside_llm": 0.0, "cost": None}
         found.append([{**one, **taken} for one in (*done.json["variants"], *done.json["tasks"])])
-        assert done.json["done"] == done.json["total"] == 8
+        assert done.json["done"] == done.json["total"] == 4
     assert found[0] == found[1]
-    assert found[0][0]["cases"] == 8
+    assert found[0][0]["cases"] == 4
     with closing(TraceStore.open(cli.db, read_only=True)) as store:
         of = {name: attempts_of(store, evaluation_named(store, name).number) for name in ("one", "four")}
         pictures = {

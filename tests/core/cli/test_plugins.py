@@ -129,7 +129,6 @@ def test_what_cannot_be_used_is_told_by_name_and_stops_nothing(cli: CommandLine,
     assert LEFT_OUT["number"] in " ".join(cli("export", "--help").out.replace("│", " ").split())
     for words, name in (
         (("export", 1, "--format", "number", "-o", "x"), "number"),
-        (("run", "--task", "gone/a"), "gone"),
         (("run", "--task", "miniwob/click-test-2", "--llm", "seven"), "seven"),
     ):
         refused = cli(*words)

@@ -37,8 +37,8 @@ def test_a_bare_python_ends_in_the_new_environment_with_the_same_arguments(proje
 
 
 @pytest.mark.parametrize("words", [("--help",), ("test", "--help"), ("run", "--help")])
-def test_help_installs_nothing(project, words):
-    shutil.rmtree(project.venv, ignore_errors=True)
+def test_help_installs_nothing(tmp_path, wheels, words):
+    project = TinyProject(tmp_path / "project", wheels, harmless(tmp_path / "commands"))
     done = project.start(*words)
     assert done.returncode == 0
     assert done.stdout.startswith("Usage: python3 main.py [COMMAND] [OPTIONS]\n")

@@ -31,7 +31,6 @@ from tests.gui.live.test_escapes import (
 )
 from tests.gui.live.test_escapes_node import (
     test_what_a_script_of_a_node_program_does_is_held_and_what_it_reads_is_not,
-    test_what_an_agent_with_puppeteer_does_is_held_and_what_it_reads_is_not,
 )
 
 __all__ = [
@@ -45,7 +44,6 @@ __all__ = [
     "test_only_the_address_with_its_token_is_answered",
     "test_what_a_script_does_is_held_before_it_has_any_effect",
     "test_what_a_script_of_a_node_program_does_is_held_and_what_it_reads_is_not",
-    "test_what_an_agent_with_puppeteer_does_is_held_and_what_it_reads_is_not",
     "test_what_is_refused_is_an_error_for_the_agent_and_does_not_happen",
     "test_what_is_swallowed_does_not_happen_and_the_agent_goes_on",
     "test_what_it_does_is_held_until_it_may_be_done_and_nothing_overtakes_it",

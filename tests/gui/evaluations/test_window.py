@@ -66,6 +66,7 @@ def test_tool_tips_of_the_matrix_say_what_a_column_means_and_what_was_counted_in
     assert "percentage points" in heads[3]
     assert "only one of the two" in heads[4]
     assert cells.index(1, 1).data(tip).startswith("10 cases done\n7 of 10 succeed (95 %: 40% to 89%)")
+    assert cells.index(1, 2).data(tip).startswith("10 cases done\n8 of 10 succeed")
     assert cells.index(1, 3).data(tip) == "+10 points"
 
 

@@ -129,7 +129,9 @@ class PermissibleAction(Record):
         values = {given.name: given.value for given in by_name if given is not None}
         free = [name for name in names if name not in values]
         others = [
-            argument for argument, given in zip(action.arguments, by_name, strict=True) if given is None
+            without_optional(argument)
+            for argument, given in zip(action.arguments, by_name, strict=True)
+            if given is None
         ]
         values |= dict(zip(free, others, strict=False))
         arguments = [values.get(name, "") for name in names]

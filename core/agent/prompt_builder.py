@@ -14,7 +14,7 @@ from core.agent.spaces.reading import unseen
 from core.agent.state import RunState
 from core.llm.repair import ReplyFormat
 from core.llm.replies import as_json
-from core.schema.action import Action
+from core.schema.action import ACTIONS, Action
 from core.schema.action_text import parse_action, written_name
 from core.schema.errors import ActionSyntaxError
 from core.schema.exemplar import Draft, Exemplar
@@ -198,18 +198,18 @@ class Prompter:
     def exemplars(state: RunState) -> tuple[Exemplar, ...]:
         """Return the exemplars that the prompt begins with.
 
-        Where no state of the site leaves a page its actions, those that show one which none of the states has are
-        left out.
+        Those that show an action which no page of the site and no state of it has, and no policy that can be called,
+        are left out.
         """
         recalled = state.recalled
         if recalled is None or recalled.recall is None or not state.is_on("memory"):
             return ()
-        used = recalled.recall.used
-        if state.space_state is None or any(one.page_actions for one in state.space_state[0].state):
-            return used
+        states = state.space_state[0].state if state.space_state is not None else ()
         allowed = {action.name for action in state.permissible.actions}
-        allowed |= {action.name for one in state.space_state[0].state for action in one.action}
-        return tuple(one for one in used if _named_in(one, allowed) <= allowed)
+        allowed |= {action.name for one in states for action in one.action}
+        if not states or any(one.page_actions for one in states):
+            allowed |= set(ACTIONS)
+        return tuple(one for one in recalled.recall.used if _named_in(one, allowed) <= allowed)
 
     def _mistakes(self, state: RunState) -> tuple[Mistake, ...]:
         """Return what the exemplars in the prompt tell to have been wrong."""

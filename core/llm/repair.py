@@ -156,7 +156,10 @@ def repair_messages(request: LLMRequest, reply: LLMReply, problem: str) -> LLMRe
 
 def _written(reply: LLMReply, reply_format: ReplyFormat, permissible: Permissible | None) -> Written:
     if reply_format == "lines":
-        return read_lines(reply, permissible.own_names if permissible is not None else ())
+        if permissible is None:
+            return read_lines(reply)
+        example = next((row.text for row in permissible.rows() if "[]" not in row.text), "stop []")
+        return read_lines(reply, permissible.own_names, example)
     return read_tools(reply) if reply_format == "tools" else read_json(reply)
 
 

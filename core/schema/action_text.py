@@ -91,7 +91,7 @@ def split_brackets(text: str, *, labels: bool = False) -> list[str]:
             continue
         elif not char.isspace():
             raise ActionSyntaxError(
-                f'"{shown(text)}" has text outside its brackets: put each argument in [ ], as in click [12].'
+                f'"{shown(text)}" has text outside its brackets: put each argument in [ ].'
             )
         index += 1
     if depth:
@@ -111,7 +111,7 @@ def parse_action(text: str, names: Iterable[str] = ()) -> Action:
         text = _unquoted(text.strip())
     head = _head(text, names)
     if head is None:
-        raise ActionSyntaxError(f'"{shown(text)}" is not an action: begin with its name, as in click [12].')
+        raise ActionSyntaxError(f'"{shown(text)}" is not an action: begin with its name, and put each argument in [ ].')
     if head.own:
         return Named(name=head.name, arguments=_arguments(_parts(text, head, None)))
     cls = ACTIONS.get(head.name)

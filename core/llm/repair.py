@@ -158,7 +158,8 @@ def _written(reply: LLMReply, reply_format: ReplyFormat, permissible: Permissibl
     if reply_format == "lines":
         if permissible is None:
             return read_lines(reply)
-        example = next((row.text for row in permissible.rows() if "[]" not in row.text), "stop []")
+        rows = [row.text for row in permissible.rows()]
+        example = next((text for text in rows if "[]" not in text), rows[0] if rows else "stop []")
         return read_lines(reply, permissible.own_names, example)
     return read_tools(reply) if reply_format == "tools" else read_json(reply)
 

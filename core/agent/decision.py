@@ -108,7 +108,11 @@ class Decider:
         """Return what the LLM is shown of the task and the page when one call asks for the action."""
         files, render = state.preset.prompts, self._prompter.render
         trail = self._prompter.own_trail(state) if state.preset.trajectory else []
-        variables = {"first": not trail, "results": tuple(trail[-1].results) if trail else ()}
+        results = [
+            *(trail[-1].results if trail else ()),
+            *(turn.result for turn in self._prompter.unusable(state)),
+        ]
+        variables = {"first": not trail, "results": tuple(results)}
         user = render(state, files.user, **variables)
         if state.preset.calls == 1 and files.one_call:
             user += "\n\n" + render(state, files.one_call)

@@ -368,6 +368,11 @@ class Asker:
         form: ReplyFormat = getattr(self.answerer(purpose), "reply_format", "tools")
         return form
 
+    def schema_format(self, purpose: Purpose) -> ReplyFormat | None:
+        """Return the form of replies that keeps to a JSON schema, or None where the LLM is known to follow none."""
+        follows: bool = getattr(self.answerer(purpose), "follows_schema", False)
+        return "json" if follows else None
+
     def at_once(self, purpose: Purpose) -> bool:
         """Return whether whoever answers this purpose may be asked something else meanwhile; a person may not."""
         return self.answerer(purpose).name != "person"

@@ -19,6 +19,7 @@ from core.agent.reflection.consequences import end_trial, reflection_record
 from core.agent.resources import AgentResources
 from core.agent.run_history import AgentKeeper
 from core.agent.state import Budget, RunState
+from core.agent.streaks import end_streak
 from core.agent.world import World
 from core.browser.channel import PageGone
 from core.browser.driver import TabDriver
@@ -306,6 +307,8 @@ class AgentRun:
         preset = self._next_preset
         form = self._asker.reply_format("function" if preset.calls == 2 else "decide")
         self.state.preset = preset.answered_in(form)
+        if self.state.reply_form:
+            self.state.preset = self.state.preset.replace(reply_format=self.state.reply_form)
 
     def _keep_events(self) -> None:
         """Store what happened in the browser since the last action: it belongs to none."""
@@ -335,6 +338,10 @@ class AgentRun:
             return
         if state.recognised is not None and state.recognised.over:
             await self.finish("budget", error=state.recognised.over)
+            return
+        end_streak(state, self._asker.schema_format("decide"))
+        if state.stuck:
+            await self.finish("stuck", error=state.stuck)
             return
         self._end_trial_at_its_limit()
         out_of_calls = not state.queue and state.calls_left < state.preset.calls
@@ -392,7 +399,7 @@ class AgentRun:
             return
         self._tools.anticipator.forget()
         self._tools.ahead.forget()
-        if verdict is None and outcome in ("done", "budget", "gate", "loop"):
+        if verdict is None and outcome in ("done", "budget", "gate", "loop", "stuck"):
             if self._judged is None:
                 with self.world.tabs.border.lifted():
                     self._judged, failure = await self._judge()

@@ -1,6 +1,7 @@
 """Makes requests from the state of a run: the values for templates, and the content of messages."""
 
 import io
+import itertools
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -112,9 +113,16 @@ class Prompter:
         frame = self._frame(state)
         if frame is not None:
             return frame.history
-        return (
-            _before_judgement(state, state.history[-state.preset.history :]) if state.preset.history else ()
-        )
+        if not state.preset.history:
+            return self.unusable(state)
+        return _before_judgement(state, state.history[-state.preset.history :])
+
+    @staticmethod
+    def unusable(state: RunState) -> tuple[Turn, ...]:
+        """Return the last steps whose replies could not be used: every prompt tells them, or it would be the same."""
+        top = state.stack.top if state.is_on("policies") else None
+        turns = reversed(top.history if top is not None else state.history)
+        return tuple(map(_told, itertools.takewhile(lambda turn: not turn.action, turns)))[::-1]
 
     @staticmethod
     def read(state: RunState) -> tuple[CandidateDetail, ...]:
@@ -169,7 +177,7 @@ class Prompter:
             limited=state.space_state is not None and not state.space_state[1].page_actions,
         )
         return frame.replace(
-            history=_before_judgement(state, frame.history),
+            history=_before_judgement(state, frame.history) if state.preset.history else self.unusable(state),
             notes=tuple(map(one_line, frame.notes)),
             returned=tuple(
                 one.replace(call=one_line(one.call), outcome=one_line(one.outcome)) for one in frame.returned

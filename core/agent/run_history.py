@@ -5,7 +5,7 @@ steps.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -16,6 +16,7 @@ from core.agent.state import Budget, RunState, Totals, TrailStep
 from core.browser.checkpoints.checkpoint import Checkpoint
 from core.browser.checkpoints.page_state import PageState
 from core.browser.recorded.exchange import Exchange
+from core.llm.repair import ReplyFormat
 from core.schema.action import Action
 from core.schema.element_identity import RecordedInput
 from core.schema.errors import TraceError
@@ -50,6 +51,8 @@ class SavedAgent(Record):
     queue_frame: int = 0
     queue_trial: int = 1
     queue_cut: str = ""
+    unusable: tuple[str, ...] = ()
+    reply_form: ReplyFormat | Literal[""] = ""
     history: tuple[Turn, ...] = ()
     notes: tuple[str, ...] = ()
     totals: dict[str, Any] = {}
@@ -99,6 +102,8 @@ _OF_STATE = (
     "queue_frame",
     "queue_trial",
     "queue_cut",
+    "unusable",
+    "reply_form",
     "history",
     "notes",
     "answer",

@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from core.agent.policies.stack import Stack
 from core.agent.presets import (
@@ -21,6 +21,7 @@ from core.agent.reflection.remedies import RemedyStack
 from core.agent.spaces.choice import is_due
 from core.agent.spaces.file import SpaceState, StateSpace
 from core.browser.checkpoints.page_state import PageState
+from core.llm.repair import ReplyFormat
 from core.schema.action import Action
 from core.schema.action_space import Permissible
 from core.schema.element_identity import RecordedInput
@@ -232,7 +233,13 @@ class RunState:
     queue_frame: int = 0
     queue_trial: int = 1
     queue_cut: str = ""
-    """Which actions of the queue were dropped since an action was last carried out, and why."""
+    """What the next decision has to tell: which actions of the queue were dropped and why, or a new form of replies."""
+    unusable: list[str] = field(default_factory=list)
+    """The problems of the replies since the last one that could be used."""
+    reply_form: ReplyFormat | Literal[""] = ""
+    """The form that replies have in place of the preset's, since many in a row could not be used."""
+    stuck: str = ""
+    """Why the run has to end though nobody has stopped it."""
     acted: Acted | None = None
     aligned: Aligned | None = None
     history: list[Turn] = field(default_factory=list)

@@ -137,6 +137,7 @@ class Publisher:
             "stopped": "The run was stopped",
             "gate": "The run ended at a gate",
             "loop": "The run ended in a loop",
+            "stuck": "The run ended: the agent was stuck",
         }.get(run.outcome, "The run has ended")
         if verdict.success is None:
             judged = "" if run.state.episode.task.judged else ": say how it ended"

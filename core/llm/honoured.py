@@ -75,7 +75,12 @@ class Honoured(Record):
         """The form of replies that serves best: tools, even if nothing was tested."""
         if not self.tested or self.tools in ("forced", "offered"):
             return "tools"
-        return "json" if self.schema_level in ("strict", "schema", "object with schema") else "lines"
+        return "json" if self.follows_schema else "lines"
+
+    @property
+    def follows_schema(self) -> bool:
+        """Whether nothing has shown that it follows no JSON schema."""
+        return self.schema_level in ("strict", "schema", "object with schema")
 
 
 _MISSES = 2

@@ -168,6 +168,11 @@ class OpenAICompatibleLLM:
         """The form in which it answers best, by what was seen in a test."""
         return self.honoured.reply_format
 
+    @property
+    def follows_schema(self) -> bool:
+        """Whether replies may be asked for by a JSON schema: nothing has shown that the server follows none."""
+        return self.honoured.follows_schema
+
     async def reply(
         self,
         request: LLMRequest,

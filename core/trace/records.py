@@ -18,6 +18,7 @@ RunOutcome = Literal[
     "budget",  # out of page actions, or of LLM calls
     "gate",  # ended at a gate, by rule
     "loop",  # a policy was called again on the same page with nothing new
+    "stuck",  # replies could not be used, or a stop that was refused was repeated
     "stopped",  # a person ended it
     "left",  # a person went back and on from there, or to another branch; it can be taken up again
     "interrupted",  # the program was killed, or interrupted from the keyboard
@@ -33,6 +34,7 @@ RunFilter = Literal[
     "budget",
     "gate",
     "loop",
+    "stuck",
     "stopped",
     "left",
     "interrupted",

@@ -9,10 +9,13 @@ from core.agent.reflection.consequences import backtrack, follow, reflection_rec
 from core.agent.run_history import RunHistory
 from core.agent.spaces.recognition import recognise_state
 from core.agent.state import RunState, TrailStep
+from core.agent.streaks import count_reply, give_up_trial
 from core.schema.errors import UsageError
 from core.schema.messages import Turn
 from core.schema.observation import CleanObservation, one_line
 from core.schema.step import Aligned, Committed, Judgement, Scheduled
+
+_STOPPED_TWICE = "The agent stopped again on a page on which the task had been judged not done."
 
 
 async def align(
@@ -79,9 +82,9 @@ async def _judgement(state: RunState, judge: AlignmentJudge, history: RunHistory
         return await judge.judge_action(state)
     by_agent = state.pending.origin == "agent"
     if acted.effect == "stop" and state.judgement_settings.check_stop and doing is None and by_agent:
-        # An agent that stops once more on the same page has nothing else to do: asking again would never end.
-        again = state.reflection.refused_on == place_of_page(state.observation).fingerprint
-        return None if again else await judge.check_stop(state)
+        if state.reflection.refused_on == place_of_page(state.observation).fingerprint:
+            return Aligned(judged=True, by_rule=_STOPPED_TWICE, task_done=False, stop_refused=True)
+        return await judge.check_stop(state)
     if acted.effect == "pop" and state.remedy_settings.policies:
         ended = state.stack.finished[-1]
         return await judge.judge_call(state, ended, history.observation(ended.step))
@@ -93,6 +96,10 @@ def _take_stop_back(state: RunState, aligned: Aligned) -> None:
     before = state.pending.before_stop
     if not aligned.stop_refused or before is None:
         return
+    if aligned.by_rule == _STOPPED_TWICE:
+        give_up_trial(state, _STOPPED_TWICE)
+        if state.stuck:
+            return
     state.answer = ""
     state.reflection.refused_on = place_of_page(state.observation).fingerprint
     if before.top is not None:
@@ -124,8 +131,10 @@ def commit(state: RunState) -> Committed:
     acted, pending = state.acted, state.pending
     action = pending.action
     if acted is not None:
-        if acted.effect == "none" and acted.outcome != "done" and not (pending.skip and not pending.refused):
-            # What cannot be used, or was refused, takes a place in the budget: else it could continue for ever.
+        count_reply(state)
+        skipped = pending.skip and not pending.refused
+        if acted.effect == "none" and acted.outcome != "done" and not skipped and not state.unusable:
+            # What was refused takes a place in the budget: else it could continue for ever.
             state.totals.page_actions += 1
         refused = state.aligned is not None and state.aligned.stop_refused
         result: str = acted.outcome

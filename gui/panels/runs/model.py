@@ -358,7 +358,13 @@ def verdict_word(row: RunRow) -> str:
         return "running"
     if row.verdict.success is not None:
         return "success" if row.verdict.success else "no success"
-    words = {"done": "done", "budget": "out of budget", "gate": "ended at a gate", "error": "error"}
+    words = {
+        "done": "done",
+        "budget": "out of budget",
+        "gate": "ended at a gate",
+        "stuck": "stuck",
+        "error": "error",
+    }
     return words.get(row.outcome, row.outcome)
 
 

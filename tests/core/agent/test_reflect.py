@@ -472,14 +472,27 @@ def test_a_stop_that_was_refused_in_one_trial_is_checked_anew_in_the_next(stage,
     assert not run.ended
 
 
-def test_a_second_stop_on_the_same_page_holds(stage, llm_server, site):
+def test_a_second_stop_on_the_same_page_ends_the_trial_without_asking_again(stage, llm_server, site):
     llm_server.script(
         PLAN, says("stop [none]"), text("NO, the orders were never opened."), says("stop [nothing here]")
     )
     run = open_run(stage, llm_server, site)
-    stage.to_the_end(run)
-    assert (run.outcome, run.state.answer) == ("done", "nothing here")
+    for _ in range(2):
+        stage.step(run)
     assert purposes(run) == ["plan", "decide", "task", "decide"]
+    assert (run.ended, run.state.answer) == (False, "")
+    scheduled = run.state.reflection.scheduled
+    assert scheduled.kind == "new trial"
+    assert scheduled.why == "The agent stopped again on a page on which the task had been judged not done."
+
+
+def test_a_second_stop_in_the_last_trial_ends_the_run_as_stuck(stage, llm_server, site):
+    preset = own_preset(stage, ("trials = 3", "trials = 1"))
+    llm_server.script(PLAN, says("stop [none]"), text("NO, never opened."), says("stop [nothing here]"))
+    run = stage.open(llm_server, url=site, instruction=INSTRUCTION, preset=preset)
+    stage.to_the_end(run)
+    assert (run.outcome, run.state.answer) == ("stuck", "nothing here")
+    assert run.error == "The agent stopped again on a page on which the task had been judged not done."
 
 
 def test_a_branch_asks_for_an_element_that_is_not_found_for_certain_before_it_has_read_a_page(

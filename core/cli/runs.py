@@ -8,6 +8,7 @@ from typing import Any
 from core.cli.output import put, put_json, put_lines, put_table, say, verdict_word
 from core.schema.errors import NotInTraceError, UsageError
 from core.settings.settings import Settings
+from core.trace.calls import stored_prompt, stored_reply
 from core.trace.records import RunFilter, RunRow, StepDetail
 from core.trace.store import TraceStore
 
@@ -133,8 +134,10 @@ def _show_step(store: TraceStore, row: RunRow, number: int, as_json: bool) -> No
 def _step_as_json(store: TraceStore, detail: StepDetail) -> dict[str, Any]:
     calls = []
     for call in detail.calls:
-        reply = store.reply(call)
-        prompt = store.prompt(call).model_dump(mode="json", exclude={"messages": {"__all__": {"images"}}})
+        reply = stored_reply(store, call)
+        prompt = stored_prompt(store, call).model_dump(
+            mode="json", exclude={"messages": {"__all__": {"images"}}}
+        )
         calls.append(
             {
                 **call.model_dump(mode="json"),

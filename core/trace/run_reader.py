@@ -174,6 +174,19 @@ def valid(database: TraceDatabase, cls: type[M], values: dict[str, Any]) -> M:
         raise database.damaged() from error
 
 
+def rows_of_step(
+    database: TraceDatabase, select: str, run: int, step: int | None, order: str
+) -> list[dict[str, Any]]:
+    """Return the rows of a step, or of all steps of a run; for a branch, those of the steps before it first."""
+    if step is None:
+        return [
+            row
+            for part, left in path(database, run)
+            for row in database.rows(f"{select} WHERE run = ? AND step < ? ORDER BY {order}", (part, left))
+        ]
+    return database.rows(f"{select} WHERE run = ? AND step = ? ORDER BY {order}", (run, step))
+
+
 def _no_run(database: TraceDatabase, run: int) -> str:
     before, after = (
         database.row(f"SELECT {pick}(run) AS run FROM runs WHERE run {sign} ?", (run,))

@@ -228,7 +228,7 @@ class FixService(Service[FixView]):
             self.show(busy=False, doing="")
         if made is None:
             raise UsageError(_GIVEN_UP)
-        restored = self.services.store.restored(made)
+        restored = self.services.store.pages.restored(made)
         if restored is not None and restored.grade == "lost":
             self.show(rerun=Rerun(run=made, step=view.step, state="lost", words=restored.sentence))
             return

@@ -38,6 +38,7 @@ from core.schema.step import (
     place_of,
     record_of,
 )
+from core.trace.calls import stored_prompt, stored_reply
 from core.trace.records import StepDetail
 from core.trace.store import TraceStore
 from core.trace.under_way import StepSource
@@ -251,7 +252,7 @@ def _text(source: StepSource, blob: str) -> str:
 
 
 def _call(source: StepSource, call: CallRecord) -> CallView:
-    sent = source.prompt(call)
+    sent = stored_prompt(source, call)
     messages = tuple(
         MessageView(
             role=message.role,
@@ -262,7 +263,7 @@ def _call(source: StepSource, call: CallRecord) -> CallView:
         for message in sent.messages
     )
     tools = [tool.model_dump() for tool in sent.tools] or sent.reply_schema
-    reply = source.reply(call) or LLMReply()
+    reply = stored_reply(source, call) or LLMReply()
     thinking, text = split_thinking(reply.text)
     sampling = {k: v for k, v in sent.sampling.model_dump().items() if v is not None}
     return CallView(

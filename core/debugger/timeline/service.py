@@ -111,7 +111,7 @@ class TimelineService(Service[TimeView]):
 
 
 def _log_view(store: TraceStore, run: int, step: int) -> PageLogView:
-    parts: tuple[LogPart, ...] | None = store.page_log(run, step)
+    parts: tuple[LogPart, ...] | None = store.pages.log(run, step)
     if parts is not None:
         return PageLogView(run=run, step=step, parts=parts)
     if store.run(run).environment == "import":
@@ -127,11 +127,11 @@ def time_view(store: TraceStore, run: int) -> TimeView:
     times = store.times(run)
     if not times:
         return TimeView(run=run, begun=row.started, ended=row.started)
-    calls = store.calls(run)
+    calls = store.calls.of(run)
     by_step: dict[int, list[CallRecord]] = {}
     for call in calls:
         by_step.setdefault(call.step, []).append(call)
-    pictures = store.pictures(run)
+    pictures = store.pages.pictures(run)
     steps = tuple(
         _step(rows[one.number], one, by_step.get(one.number, []), pictures.get(one.number, ""))
         for one in times

@@ -85,8 +85,8 @@ class _Writing:
             sdkLanguage="python",
         )
         self._add("event", time=0, **{"class": "BrowserContext"}, method="page", params={"pageId": PAGE})
-        logged = {step.number: self._store.page_log(row.run, step.number) for step in steps}
-        for event in self._store.events(row.run):
+        logged = {step.number: self._store.pages.log(row.run, step.number) for step in steps}
+        for event in self._store.pages.events(row.run):
             if logged.get(event.step) is None or event.event.kind not in _IN_LOG:
                 self._tell(event.event, self._time(event.time))
         for parts in logged.values():

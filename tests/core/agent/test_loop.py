@@ -321,7 +321,7 @@ def test_an_llm_that_is_down_is_an_error_and_the_phase_can_be_tried_again(stage,
     with pytest.raises(LLMError, match="overloaded"):
         stage.phase(run)
     assert run.next_phase == "decide"
-    assert run.store.calls(run.state.run)[0].error
+    assert run.store.calls.of(run.state.run)[0].error
     stage.to_the_end(run)
     assert run.verdict.success is True
 
@@ -336,7 +336,7 @@ def test_a_cancelled_call_is_stored_as_such_and_leaves_the_phase_undone(stage, l
     llm_server.wait_for_disconnects(1)
     assert run.next_phase == "decide"
     stage.to_the_end(run)
-    first, second = run.store.calls(run.state.run)
+    first, second = run.store.calls.of(run.state.run)
     assert (first.error, second.error) == ("cancelled", "")
     assert run.verdict.success is True
 
@@ -364,7 +364,7 @@ def test_totals_are_the_sums_of_the_calls(stage, llm_server, tmp_path):
     run = stage.open(llm_server, url=page_file(tmp_path, "<p>Hello</p>"))
     stage.to_the_end(run)
     row = run.store.run(run.state.run)
-    calls = run.store.calls(run.state.run)
+    calls = run.store.calls.of(run.state.run)
     assert (row.llm_calls, row.prompt_tokens, row.completion_tokens) == (3, 1200, 70)
     assert (run.state.totals.llm_calls, run.state.totals.prompt_tokens) == (3, 1200)
     assert row.seconds_in_llm == pytest.approx(sum(one.seconds for one in calls), abs=0.01)

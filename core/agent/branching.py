@@ -78,7 +78,7 @@ async def reopen_task(store: TraceStore, world: World, task: Task, row: RunRow, 
     try:
         world.follow_network(task)
         await world.tabs.open_profile(row.profile)
-        world.tabs.take_events()
+        world.tabs.browser.take_events()
         world.touches.touch()
         episode = await world.environment.open(task, row.seed, TabDriver(world.tabs))
         world.note_told(episode)
@@ -320,7 +320,7 @@ async def _bring_back(
             volatile=load_volatile(),
             on_attempt=setup.on_attempt,
         )
-    world.tabs.take_events()
+    world.tabs.browser.take_events()
     world.tabs.network.drop()
     return restored
 

@@ -309,12 +309,12 @@ class AgentRun:
 
     def _keep_events(self) -> None:
         """Store what happened in the browser since the last action: it belongs to none."""
-        for event in self.world.tabs.take_events():
+        for event in self.world.tabs.browser.take_events():
             self.store.pages.save_event(self.state.run, self.state.number, event)
 
     def _keep_page_log(self, moment: Moment, *, also_empty: bool = False) -> None:
         """Store what pages reported since the last time; with `also_empty` that there was nothing, too."""
-        listener = self.world.tabs.log
+        listener = self.world.tabs.browser.log
         page_log = listener.collected()
         if also_empty or not page_log.empty:
             self.store.pages.save_log(self.state.run, self._begun, moment, page_log)
@@ -475,7 +475,7 @@ async def open_run(
     world.begin(task)
     try:
         await world.tabs.open_profile(profile)
-        world.tabs.take_events()
+        world.tabs.browser.take_events()
         episode = await world.environment.open(task, seed, TabDriver(world.tabs))
         world.note_told(episode)
     except PageGone as error:

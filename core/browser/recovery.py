@@ -2,7 +2,7 @@
 kills them.
 
 Parts that do not answer are replaced, the smallest first: the renderer of a tab, then the profile with its
-tabs, then the connection. `core.browser.tabs` does this. `Connection.answers` distinguishes a dead part from
+tabs, then the connection. `core.browser.live_browser` does this. `Connection.answers` distinguishes a dead part from
 a busy machine with a question that does not concern any page.
 """
 

@@ -52,7 +52,7 @@ def replay_exemplars(
         results = []
         tabs = Tabs(host)
         try:
-            await tabs.start()
+            await tabs.browser.start()
             for entry in entries:
                 result = await replay(
                     entry.exemplar,
@@ -68,7 +68,7 @@ def replay_exemplars(
                 results.append(result)
             return results
         finally:
-            await tabs.close()
+            await tabs.browser.close()
             await environments.close()
 
     try:

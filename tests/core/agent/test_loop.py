@@ -205,7 +205,7 @@ def test_a_tab_that_was_opened_or_left_by_itself_is_seen_after_a_note(stage, llm
     stage.step(run)
     first = tabs.current.tab
     stage.thread.run(tabs.open())
-    stage.thread.run(tabs.make_current(first))
+    stage.thread.run(tabs.browser.make_current(first))
     stage.step(run)
     assert records(run, 2)["observe"].reused is False
     assert len(run.state.observation.tabs) == 2

@@ -382,11 +382,11 @@ class LiveBrowser:
         """Make sure the browser answers, where a page of it does not; raises BrowserError if it was replaced."""
         self._raise_if_lost()
         url = page.playwright_page.url
-        if self.connection.flooded and await outlasts(
+        if self.connection.filter.flooded and await outlasts(
             page.channel, self.script_patience, url, self._flood_is_read, lambda: page.crashed
         ):
             return
-        flooded = self.connection.flooded
+        flooded = self.connection.filter.flooded
         if not flooded and await self.connection.answers(MOST_SIGNS):
             return
         if self.connection.connected and not self.connection.stalled:
@@ -402,7 +402,7 @@ class LiveBrowser:
 
     def _flood_is_read(self) -> bool:
         connection = self.connection
-        return connection.connected and connection.flooded and not connection.endless
+        return connection.connected and connection.filter.flooded and not connection.filter.endless
 
     async def end_renderer(self, page: PageProtocol) -> None:
         """End the renderer of a page that cannot be helped; raises BrowserError if the profile was replaced."""

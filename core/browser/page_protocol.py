@@ -345,7 +345,7 @@ class PageProtocol:
         limit, late = Limit(timeout), 0
         try:
             while True:
-                if self.keeper.connection.flooded:
+                if self.keeper.connection.filter.flooded:
                     patience = min(patience, FLOOD_SECONDS)
                 with suppress(TimeoutError):
                     async with within(min(patience, max(limit.left(), 0))):
@@ -409,7 +409,7 @@ class PageProtocol:
                 self.requests,
                 self.keeper.script_patience,
                 url,
-                lambda: self.crashed or self.keeper.connection.flooded,
+                lambda: self.crashed or self.keeper.connection.filter.flooded,
             )
             if not hanging:
                 return True

@@ -20,7 +20,6 @@ from core.browser.hanging import ScriptPatience, outlasts
 from core.browser.host import BrowserHost
 from core.browser.log.listener import PageListener
 from core.browser.log.records import cut
-from core.browser.new_tabs import PAGE_SECONDS
 from core.browser.page import Page
 from core.browser.page_protocol import PageProtocol, Refs
 from core.browser.recovery import (
@@ -44,6 +43,8 @@ T = TypeVar("T")
 
 START_SECONDS = 30.0
 _ANSWER_SECONDS = 2.0
+PAGE_SECONDS = 20.0
+"""So long a tab that a page opened may take to be announced and attached to: its own script may be at work."""
 _RENDERER_SECONDS = 4.0
 """So long the end of a renderer may take."""
 ENDED = "The browser has ended; go back to a step, or open the task again."

@@ -16,10 +16,9 @@ from core.browser.channel import PageGone, let_go
 from core.browser.floods import shortened
 from core.browser.hanging import answers
 from core.browser.host import BrowserHost
-from core.browser.live_browser import ENDED, GO_BACK, LiveBrowser
+from core.browser.live_browser import ENDED, GO_BACK, PAGE_SECONDS, LiveBrowser
 from core.browser.log.listener import PageListener
 from core.browser.net_errors import certificate_refused, network_reason
-from core.browser.new_tabs import new_tab
 from core.browser.page import Page
 from core.browser.recorded.offline_replay import Seal
 from core.browser.recorded.recorder import NetworkRecorder
@@ -29,7 +28,7 @@ from core.browser.settling import DEFAULT_BOUNDS, Bounds, Settled, SettleMark, m
 from core.schema.errors import ActionError, BrowserError
 from core.schema.events import BrowserEvent, BrowserEventKind, TabId
 from core.schema.observation import Tab
-from core.system.patience import within
+from core.system.patience import Limit, within
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -306,3 +305,28 @@ def _reason(text: str) -> str:
     if "invalid URL" in text:
         return "that is not a web address"
     return network_reason(text) or text
+
+
+_WINDOW_SECONDS = 2.0
+_LOOK_SECONDS = 0.25
+
+
+async def new_tab(host: BrowserHost, opener: Page) -> None:
+    """Wait until the tab that the page asked for is there; one that was refused or closed never is."""
+    limit, whole = Limit(_WINDOW_SECONDS), Limit(PAGE_SECONDS)
+    while await host.current_tab() == opener.tab:
+        if limit.left() <= 0:
+            if whole.left() <= 0 or not await _comes_late(host, opener):
+                return
+            limit = Limit(_LOOK_SECONDS)
+        await asyncio.sleep(0.01)
+
+
+async def _comes_late(host: BrowserHost, opener: Page) -> bool:
+    """Return whether the browser has a tab of the page that has not been told of."""
+    known = await host.tabs()
+    try:
+        targets = (await opener.channel.session.send("Target.getTargets"))["targetInfos"]
+    except Error:
+        return False  # The page has closed itself.
+    return any(target.get("openerId") == opener.tab and target["targetId"] not in known for target in targets)

@@ -242,6 +242,11 @@ class StepRow(Record):
     seconds: float = 0.0
     seconds_in_llm: float = 0.0
 
+    @property
+    def in_words(self) -> str:
+        """The action, and what it acts on."""
+        return f"{self.action or 'no action'} {self.target}".rstrip()
+
 
 class StepTimes(Record):
     """When a step began, and when each phase stored its record; seconds since the epoch."""

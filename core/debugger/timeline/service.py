@@ -234,19 +234,18 @@ def _of_steps(store: TraceStore, run: int, steps: Sequence[StepSpan]) -> Iterato
     trial = steps[0].trial
     for step in steps:
         number = step.number
-        words = f"{step.action or 'no action'} {step.target}".rstrip()
         at = next((phase.ended for phase in step.phases if phase.phase == "act"), step.ended)
         if step.trial != trial:
             yield _mark("trial", step.begun, number, f"Trial {step.trial} begins")
             trial = step.trial
         if step.origin == "person":
-            yield _mark("person", at, number, f"A person's action: {words}")
+            yield _mark("person", at, number, f"A person's action: {step.in_words}")
         if step.origin == "remedy":
-            yield _mark("remedy", at, number, f"Remedy: {words}")
+            yield _mark("remedy", at, number, f"Remedy: {step.in_words}")
         if step.effect == "go back":
             yield _mark("went back", at, number, _grade(store, run, step))
         elif step.outcome == "failed":
-            yield _mark("error", at, number, f"Failed: {words}. {step.message}")
+            yield _mark("error", at, number, f"Failed: {step.in_words}. {step.message}")
         judged = judgements.get(number)
         if judged is not None and judged.aligned is not None:
             kind: MarkKind = "right" if judged.aligned else "wrong"

@@ -1,7 +1,7 @@
 """Reads what is stored of the steps of a run as records; each function works inside the open transaction."""
 
-import itertools
 from collections.abc import Callable
+from typing import Any
 
 from core.schema.errors import NotInTraceError, TraceError
 from core.schema.events import LogLine
@@ -108,36 +108,24 @@ def judged(
 
 
 def times(database: TraceDatabase, run: int) -> tuple[StepTimes, ...]:
-    found: dict[int, StepTimes] = {}
+    found = []
     for part, left in path(database, run):
-        begun = {
-            row["number"]: row["begun"]
-            for row in database.rows(
-                "SELECT number, begun FROM steps WHERE run = ? AND number < ? ORDER BY number", (part, left)
-            )
-        }
-        saved = database.rows(
-            "SELECT number, phases.phase, saved, phases_begun.begun FROM phases"
+        phases: dict[int, list[dict[str, Any]]] = {}
+        for row in database.rows(
+            "SELECT number, phases.phase, phases_begun.begun, saved FROM phases"
             " JOIN steps ON steps.id = phases.step"
             " LEFT JOIN phases_begun ON phases_begun.step = steps.id AND phases_begun.phase = phases.phase"
             " WHERE run = ? AND number < ? ORDER BY number, position",
             (part, left),
+        ):
+            phases.setdefault(row.pop("number"), []).append(row)
+        steps = database.rows(
+            "SELECT number, begun FROM steps WHERE run = ? AND number < ? ORDER BY number", (part, left)
         )
-        by_step = {
-            number: tuple(rows) for number, rows in itertools.groupby(saved, key=lambda row: row["number"])
-        }
-        for number, since in begun.items():
-            phases = by_step.get(number, ())
-            values = {
-                "number": number,
-                "begun": since,
-                "saved": tuple((row["phase"], row["saved"]) for row in phases),
-                "phases_begun": tuple(
-                    (row["phase"], row["begun"]) for row in phases if row["begun"] is not None
-                ),
-            }
-            found[number] = valid(database, StepTimes, values)
-    return tuple(found.values())
+        found += [
+            valid(database, StepTimes, {**step, "phases": phases.get(step["number"], ())}) for step in steps
+        ]
+    return tuple(found)
 
 
 def judgements(database: TraceDatabase, run: int) -> tuple[tuple[int, Aligned], ...]:

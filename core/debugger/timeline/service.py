@@ -155,13 +155,13 @@ def time_view(store: TraceStore, run: int) -> TimeView:
 
 
 def _step(row: StepRow, times: StepTimes, calls: Sequence[CallRecord], picture: BlobHash) -> StepSpan:
-    begun_of = dict(times.phases_begun)
     phases = []
     before = times.begun
-    for phase, saved in sorted(times.saved, key=lambda one: one[1]):
-        begun = min(begun_of.get(phase, before), saved)
-        phases.append(PhaseSpan(phase=phase, begun=begun, ended=saved, begun_known=phase in begun_of))
-        before = max(saved, before)
+    for phase in sorted(times.phases, key=lambda phase: phase.saved):
+        known = phase.begun is not None
+        begun = min(before if phase.begun is None else phase.begun, phase.saved)
+        phases.append(PhaseSpan(phase=phase.phase, begun=begun, ended=phase.saved, begun_known=known))
+        before = max(phase.saved, before)
     ended = max((times.ended, *(call.ended for call in calls)))
     return StepSpan(
         **dict(row),

@@ -145,16 +145,11 @@ class _Spans:
         whole = self._span(f"step {row.number}", (row.number,), parent, times.begun, times.ended, attributes)
         spans, by_phase = [whole], dict[Phase, Span]()
         since = times.begun
-        for phase, saved in times.saved:
-            by_phase[phase] = self._span(
-                phase,
-                (row.number, phase),
-                whole.id,
-                since,
-                saved,
-                {"backstep.step": row.number, "backstep.phase": phase},
-            )
-            since = max(since, saved)
+        for timed in times.phases:
+            phase = timed.phase
+            about: dict[str, Value | None] = {"backstep.step": row.number, "backstep.phase": phase}
+            by_phase[phase] = self._span(phase, (row.number, phase), whole.id, since, timed.saved, about)
+            since = max(since, timed.saved)
         spans += by_phase.values()
         asked_in = {number: record.phase for record in step.detail.records for number in calls_of(record)}
         for call in step.detail.calls:

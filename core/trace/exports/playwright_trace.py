@@ -101,7 +101,7 @@ class _Writing:
         self, step: RunStep, after: RunStep | None, times: dict[int, StepTimes], *, in_log: bool
     ) -> None:
         call, began = f"step@{step.number}", self._time(times[step.number].begun)
-        saved = {phase: self._time(time) for phase, time in times[step.number].saved}
+        saved = {phase.phase: self._time(phase.saved) for phase in times[step.number].phases}
         end = saved.get("act", self._time(times[step.number].ended))
         before_act = PHASES[: PHASES.index("act")]
         start = max((time for phase, time in saved.items() if phase in before_act), default=began)

@@ -14,7 +14,7 @@ from core.schema.step import BlobHash
 from core.trace import encoding, reader
 from core.trace.database import JSON, TraceDatabase, Transactions
 from core.trace.hidden_records import hidden_exchange, hidden_log
-from core.trace.run_reader import kept_for_run, path, rows_of_step, valid
+from core.trace.run_reader import kept_for_run, path, rows_of_step, valid, valid_json
 from core.trace.under_way import RunsUnderWay
 
 
@@ -67,10 +67,7 @@ class StoredPages:
 
         def read(database: TraceDatabase) -> Restored | None:
             data = kept_for_run(database, run, "restored")
-            try:
-                return Restored.model_validate_json(data) if data else None
-            except ValueError as error:
-                raise database.damaged() from error
+            return valid_json(database, Restored, data) if data else None
 
         return self._store.ask(read)
 
@@ -193,8 +190,5 @@ class StoredPages:
 
 
 def _log_part(database: TraceDatabase, moment: str, blob: int | None) -> LogPart:
-    try:
-        log = PageLog() if blob is None else encoding.from_json(PageLog, database.blobs.content(blob))
-    except ValueError as error:
-        raise database.damaged() from error
+    log = PageLog() if blob is None else valid_json(database, PageLog, database.blobs.content(blob))
     return valid(database, LogPart, {"moment": moment, "log": log})

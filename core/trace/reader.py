@@ -18,7 +18,7 @@ from core.trace.records import (
     StepRow,
     StepTimes,
 )
-from core.trace.run_reader import path, require_run, rows_of_step, valid
+from core.trace.run_reader import path, require_run, rows_of_step, valid, valid_json
 
 _STEP_COLUMNS = ", ".join(StepRow.model_fields)
 
@@ -174,11 +174,7 @@ def log(database: TraceDatabase, run: int | None, limit: int) -> tuple[LogLine, 
 
 
 def observation(database: TraceDatabase, id: int) -> Observation:
-    data = database.blobs.content(id)
-    try:
-        return encoding.from_json(Observation, data)
-    except ValueError as error:
-        raise database.damaged() from error
+    return valid_json(database, Observation, database.blobs.content(id))
 
 
 def _records(

@@ -434,16 +434,7 @@ class TraceStore:
 
     def changes(self, run: int) -> Changes:
         """Return what was asked of a run and of those that it branched from; the nearest wins."""
-        whole = Changes()
-        for data in self._read(lambda: run_reader.changes(self._database, run)):
-            whole = self._changes(data).over(whole)
-        return whole
-
-    def _changes(self, data: bytes) -> Changes:
-        try:
-            return Changes.model_validate_json(data)
-        except ValueError as error:
-            raise self._database.damaged() from error
+        return self._read(lambda: run_reader.changes(self._database, run))
 
     def log(self, run: int | None = None, *, limit: int = 1000) -> tuple[LogLine, ...]:
         """Return the last lines of a run's log, or of what belongs to no run, oldest first."""

@@ -12,7 +12,8 @@ from core.agent.llm_calls import together
 from core.agent.prompt_builder import Prompter
 from core.agent.spaces.choice import CHOOSE, best_candidate, candidates_of
 from core.agent.state import RunState
-from core.llm.repair import read_reply, repair_messages
+from core.llm.named_elements import InPage, Locate
+from core.llm.repair import read_reply, repair_messages, sought_in_page
 from core.llm.replies import split_thinking
 from core.schema.action import Action, Named
 from core.schema.messages import LLMReply, LLMRequest, Message
@@ -22,8 +23,10 @@ from core.schema.step import Decided, Proposal, SampledReply
 class Decider:
     """Asks for the step's action as the preset has it, and reads the reply."""
 
-    def __init__(self, prompter: Prompter) -> None:
+    def __init__(self, prompter: Prompter, locate: Locate | None = None) -> None:
+        """`locate` finds what a reply names by an XPath or as what has the focus; without it, these are refused."""
         self._prompter = prompter
+        self._locate = locate
 
     async def decide(self, state: RunState) -> Decided:
         """Return the step's proposal; an unusable reply is repaired once, then reported as the problem.
@@ -70,7 +73,9 @@ class Decider:
         else:
             request, thought = self.request(state), ""
         reply, number = await self._prompter.ask(state, request)
-        proposal, queue = read_reply(reply, request, state.preset.reply_format)
+        proposal, queue = read_reply(
+            reply, request, state.preset.reply_format, await self.found_in_page(state, reply, request)
+        )
         return _Sample(request, reply, thought, _with(proposal, thought), queue, (*calls, number))
 
     async def _repaired(self, state: RunState, one: "_Sample") -> tuple[Proposal, tuple[Action, ...], int]:
@@ -79,8 +84,14 @@ class Decider:
         repair = repair_messages(sent, one.reply, one.proposal.problem)
         sampling = state.preset.sampling.get("repair", one.request.sampling)
         reply, number = await self._prompter.ask(state, repair.replace(sampling=sampling))
-        proposal, queue = read_reply(reply, one.request, state.preset.reply_format)
+        in_page = await self.found_in_page(state, reply, one.request)
+        proposal, queue = read_reply(reply, one.request, state.preset.reply_format, in_page)
         return _with(proposal, one.thought), queue, number
+
+    async def found_in_page(self, state: RunState, reply: LLMReply, request: LLMRequest) -> InPage:
+        """Return the numbers of the elements that a reply names by an XPath or as what has the focus."""
+        targets = sought_in_page(reply, request, state.preset.reply_format)
+        return await self._locate(targets) if targets and self._locate is not None else {}
 
     @staticmethod
     def _from_queue(state: RunState) -> Decided | None:

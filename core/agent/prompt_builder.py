@@ -3,7 +3,7 @@
 import io
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 from core.agent.llm_calls import Asker
@@ -14,8 +14,8 @@ from core.agent.spaces.reading import unseen
 from core.agent.state import RunState
 from core.llm.repair import ReplyFormat
 from core.llm.replies import as_json
-from core.schema.action import Action
-from core.schema.action_text import parse_action
+from core.schema.action import ACTIONS, Action
+from core.schema.action_text import parse_action, written_name
 from core.schema.errors import ActionSyntaxError
 from core.schema.exemplar import Draft, Exemplar
 from core.schema.messages import (
@@ -196,11 +196,20 @@ class Prompter:
 
     @staticmethod
     def exemplars(state: RunState) -> tuple[Exemplar, ...]:
-        """Return the exemplars that the prompt begins with."""
+        """Return the exemplars that the prompt begins with.
+
+        Those that show an action which no page of the site and no state of it has, and no policy that can be called,
+        are left out.
+        """
         recalled = state.recalled
         if recalled is None or recalled.recall is None or not state.is_on("memory"):
             return ()
-        return recalled.recall.used
+        states = state.space_state[0].state if state.space_state is not None else ()
+        allowed = {action.name for action in state.permissible.actions}
+        allowed |= {action.name for one in states for action in one.action}
+        if not states or any(one.page_actions for one in states):
+            allowed |= set(ACTIONS)
+        return tuple(one for one in recalled.recall.used if _named_in(one, allowed) <= allowed)
 
     def _mistakes(self, state: RunState) -> tuple[Mistake, ...]:
         """Return what the exemplars in the prompt tell to have been wrong."""
@@ -341,6 +350,14 @@ class Prompter:
             for action in state.permissible.actions
         )
         return request.replace(tools=tools, tool_choice="required")
+
+
+def _named_in(exemplar: Exemplar, names: Collection[str]) -> set[str]:
+    """Return the actions that an exemplar shows, right and wrong ones; `names` are known beside those of any page."""
+    texts = [text for step in exemplar.steps for text in step.actions]
+    for number in range(len(exemplar.steps)):
+        texts += [text for contrast in exemplar.mistakes(number) for text in (contrast.tried, contrast.right)]
+    return {written_name(text, names) for text in texts if text}
 
 
 def _as_data(name: str, value: Any) -> Any:

@@ -14,12 +14,14 @@ from core.browser.capturer import Capturer, titled
 from core.browser.channel import PageGone
 from core.browser.checkpoints.page_state import PageState, origin_of, read_page_state
 from core.browser.driver import TabDriver
+from core.browser.locating import resolve
 from core.browser.peek import Peek
 from core.browser.read_ahead import ReadAhead
 from core.browser.settling import SettleMark
 from core.browser.tabs import Tabs
 from core.environments.protocol import Environment, KeepsState
 from core.llm.endpoints import Keys
+from core.schema.action import Target
 from core.schema.action_space import Permissible
 from core.schema.element_identity import RecordedInput, called
 from core.schema.errors import ActionError, BrowserError, UsageError
@@ -178,6 +180,18 @@ class World:
         if self.tabs.current.crashed:
             await self.tabs.revive()
         return await self.capturer.capture(self.tabs.current, await self.tabs.list())
+
+    async def locate(self, targets: Iterable[Target]) -> dict[str, int | str]:
+        """Return the refs of targets in the current page, by their text; of those that are not there, why."""
+        refs: dict[str, int | str] = {}
+        for target in targets:
+            try:
+                refs[str(target)], _ = await resolve(self.tabs.current, target)
+            except (ActionError, BrowserError) as error:
+                refs[str(target)] = str(error)
+            except PageGone:
+                refs[str(target)] = "The page is gone."
+        return refs
 
     async def marked_html(self) -> str:
         """Return the current page's HTML with refs as ``data-ref``, or nothing if the page is gone."""

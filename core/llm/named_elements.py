@@ -1,27 +1,48 @@
-"""Replaces a role and name in a reply's action, such as ``button "Save"``, with the number of the element on offer."""
+"""Replaces what a reply names an element by with its number: a role and name, an XPath, or ``focus``.
 
-from collections.abc import Iterable
-from typing import Any
+A role and name are looked up among the elements on offer; the others are found in the page.
+"""
 
-from core.schema.action import Action, RefTarget, RoleTarget
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any, TypeAlias
+
+from core.schema.action import Action, FocusTarget, RefTarget, RoleTarget, Target, XPathTarget
 from core.schema.action_space import OFFERED, Choice, Permissible
 
 _STATES = (" checked", " unchecked")
 """What the label of an element may have after its role and name."""
 
 
+InPage: TypeAlias = Mapping[str, int | str]
+"""The numbers of elements found in the page, by the text of the target; a sentence where there is none."""
+Locate: TypeAlias = Callable[[Iterable[Target]], Awaitable[InPage]]
+"""Finds elements in the live page."""
+
+
 class NotOneError(Exception):
     """No element on offer, or more than one, has the role and name; a sentence for the LLM."""
 
 
-def numbered(action: Action, permissible: Permissible) -> Action:
-    """Return the action with numbers for its roles and names, where it takes numbers; raises NotOneError."""
+def sought(action: Action) -> tuple[Target, ...]:
+    """Return the targets of an action that have to be found in the page."""
+    return tuple(target for target in action.targets if isinstance(target, XPathTarget | FocusTarget))
+
+
+def numbered(action: Action, permissible: Permissible, in_page: InPage) -> Action:
+    """Return the action with the numbers of its targets, where it takes numbers; raises NotOneError."""
     allowed = permissible.action(action.name)
     numbers: dict[str, Any] = {}
     for name in ("target", "to"):
         target = getattr(action, name, None)
         own = allowed.parameter(name) if allowed is not None else None
-        if not isinstance(target, RoleTarget) or own is None or own.type != "integer":
+        if target is None or own is None or own.type != "integer":
+            continue
+        if (ref := in_page.get(str(target))) is not None:
+            if isinstance(ref, str):
+                raise NotOneError(f"{action.name} cannot use {target} as its {name}. {ref}")
+            numbers[name] = RefTarget(ref=ref)
+            continue
+        if not isinstance(target, RoleTarget):
             continue
         choices = own.choices if own.choices is not None else _all_targets(permissible)
         fitting = _fitting(target, choices)

@@ -10,11 +10,12 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from pydantic import ValidationError
 
-from core.llm.named_elements import NotOneError, numbered
+from core.llm.named_elements import InPage, NotOneError, numbered, sought
 from core.llm.replies import (
     Written,
     WrittenCall,
@@ -52,18 +53,33 @@ class _UnusableError(Exception):
     """Why a reply cannot be used, in a sentence for the LLM."""
 
 
+def sought_in_page(reply: LLMReply, request: LLMRequest, reply_format: ReplyFormat) -> tuple[Target, ...]:
+    """Return the targets of a reply that have to be found in the page: XPaths, and what has the focus."""
+    targets: dict[Target, None] = {}
+    for written in _written(reply, reply_format, request.permissible).actions:
+        try:
+            action = (
+                _from_text(written, request) if isinstance(written, str) else _from_call(written, request)
+            )
+        except _UnusableError:
+            continue
+        targets |= dict.fromkeys(sought(action))
+    return tuple(targets)
+
+
 def read_reply(
-    reply: LLMReply, request: LLMRequest, reply_format: ReplyFormat
+    reply: LLMReply, request: LLMRequest, reply_format: ReplyFormat, in_page: InPage = MappingProxyType({})
 ) -> tuple[Proposal, tuple[Action, ...]]:
     """Return the proposal, with the first action, and the other actions in their order.
 
-    Where anything in the reply cannot be used, a later action too, there is
-    no action at all: the proposal holds the problem and the queue is empty.
+    `in_page` has the numbers of the targets that `sought_in_page` names. Where
+    anything in the reply cannot be used, a later action too, there is no
+    action at all: the proposal holds the problem and the queue is empty.
     """
     written = _written(reply, reply_format, request.permissible)
     thought = plain(written.thought)
     try:
-        actions = _actions(written, reply, request)
+        actions = _actions(written, reply, request, in_page)
     except _UnusableError as problem:
         return Proposal(thought=thought, problem=plain(str(problem))), ()
     pairs = zip(written.actions, actions, strict=True)
@@ -83,14 +99,16 @@ class Alternatives(Record):
     """Why none can be read at all."""
 
 
-def read_alternatives(reply: LLMReply, request: LLMRequest, reply_format: ReplyFormat) -> Alternatives:
-    """Return the actions of a reply that can be used, and of the others why not."""
+def read_alternatives(
+    reply: LLMReply, request: LLMRequest, reply_format: ReplyFormat, in_page: InPage = MappingProxyType({})
+) -> Alternatives:
+    """Return the actions of a reply that can be used, and of the others why not; `in_page` as `read_reply` has it."""
     written = _written(reply, reply_format, request.permissible)
     actions: list[Action] = []
     refused: list[tuple[str, str]] = []
     for action in written.actions:
         try:
-            actions.append(_action(action, request))
+            actions.append(_action(action, request, in_page))
         except _UnusableError as why:
             text = (
                 action
@@ -138,11 +156,15 @@ def repair_messages(request: LLMRequest, reply: LLMReply, problem: str) -> LLMRe
 
 def _written(reply: LLMReply, reply_format: ReplyFormat, permissible: Permissible | None) -> Written:
     if reply_format == "lines":
-        return read_lines(reply, permissible.own_names if permissible is not None else ())
+        if permissible is None:
+            return read_lines(reply)
+        rows = [row.text for row in permissible.rows()]
+        example = next((text for text in rows if "[]" not in text), rows[0] if rows else "stop []")
+        return read_lines(reply, permissible.own_names, example)
     return read_tools(reply) if reply_format == "tools" else read_json(reply)
 
 
-def _actions(written: Written, reply: LLMReply, request: LLMRequest) -> tuple[Action, ...]:
+def _actions(written: Written, reply: LLMReply, request: LLMRequest, in_page: InPage) -> tuple[Action, ...]:
     if problem := _problem(written, reply):
         raise _UnusableError(problem)
     if written.goes_on and (stopped := why_stopped(reply)):
@@ -153,7 +175,7 @@ def _actions(written: Written, reply: LLMReply, request: LLMRequest) -> tuple[Ac
     actions: list[Action] = []
     for number, one in enumerate(written.actions, start=1):
         try:
-            actions.append(_action(one, request))
+            actions.append(_action(one, request, in_page))
         except _UnusableError as why:
             which = f"Action {number} of {len(written.actions)}: " if len(written.actions) > 1 else ""
             raise _UnusableError(_joined(f"{which}{why}", why_stopped(reply))) from why
@@ -180,11 +202,22 @@ def _joined(*sentences: str) -> str:
     return " ".join(filter(None, sentences))
 
 
-def _action(written: WrittenCall | str, request: LLMRequest) -> Action:
+def _action(written: WrittenCall | str, request: LLMRequest, in_page: InPage) -> Action:
     permissible = request.permissible
-    action = _from_text(written, request) if isinstance(written, str) else _from_call(written, permissible)
+    action = _from_text(written, request) if isinstance(written, str) else _from_call(written, request)
+    if permissible is None:
+        return action
+    try:
+        action = numbered(action, permissible, in_page)
+    except NotOneError as error:
+        raise _UnusableError(str(error)) from error
+    if isinstance(written, str) and isinstance(action, Type) and _takes_lines(action.target, request):
+        text = _ESCAPED.sub(lambda escaped: "\n" if escaped[0] == "\\n" else escaped[0], written)
+        read = _parsed(text, permissible)
+        assert isinstance(read, Type)
+        action = action.replace(text=read.text)
     _check(action, permissible)
-    return action if permissible is None else permissible.meant(action)
+    return permissible.meant(action)
 
 
 def _from_text(text: str, request: LLMRequest) -> Action:
@@ -194,19 +227,17 @@ def _from_text(text: str, request: LLMRequest) -> Action:
         # Before its arguments are read: what is wrong with those of another action helps nobody.
         raise _UnusableError(_no_such(name, [one.name for one in permissible.actions]))
     action = _parsed(text, permissible)
-    if isinstance(action, Type) and _has_line_break(text) and _takes_lines(action.target, request):
-        text = _ESCAPED.sub(lambda found: "\n" if found[0] == "\\n" else found[0], text)
-        action = _parsed(text, permissible)
     allowed = permissible.action(action.name) if permissible is not None else None
-    return _typed(action, allowed) if isinstance(action, Named) and allowed is not None else action
+    return (
+        _typed(allowed.placed(action), allowed)
+        if isinstance(action, Named) and allowed is not None
+        else action
+    )
 
 
 def _parsed(text: str, permissible: Permissible | None) -> Action:
     try:
-        action = parse_action(text, permissible.own_names if permissible is not None else ())
-        return action if permissible is None else numbered(action, permissible)
-    except NotOneError as error:
-        raise _UnusableError(str(error)) from error
+        return parse_action(text, permissible.own_names if permissible is not None else ())
     except ActionSyntaxError as error:
         raise _UnusableError(str(error)) from error
     except ValidationError as error:
@@ -236,8 +267,8 @@ def _typed(action: Named, allowed: PermissibleAction) -> Named:
     return action.replace(arguments=arguments)
 
 
-def _from_call(call: WrittenCall, permissible: Permissible | None) -> Action:
-    name = call.name.strip()
+def _from_call(call: WrittenCall, request: LLMRequest) -> Action:
+    name, permissible = call.name.strip(), request.permissible
     allowed = permissible.action(name) if permissible is not None else None
     own = allowed is not None and allowed.origin != "page"
     if (name not in ACTIONS and not own) or (permissible is not None and allowed is None):
@@ -268,10 +299,7 @@ def _from_call(call: WrittenCall, permissible: Permissible | None) -> Action:
     if own:
         return Named(name=name, arguments=_in_order(parameters, values))
     try:
-        action = ACTION.validate_python({"kind": name, **values})
-        return action if permissible is None else numbered(action, permissible)
-    except NotOneError as error:
-        raise _UnusableError(str(error)) from error
+        return ACTION.validate_python({"kind": name, **values})
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = str(first["loc"][-1]) if first["loc"] else "its arguments"

@@ -167,8 +167,8 @@ def read_json(reply: LLMReply) -> Written:
     )
 
 
-def read_lines(reply: LLMReply, names: Iterable[str] = ()) -> Written:
-    """Read REASON and ACTION lines; `names` are actions besides those of any page.
+def read_lines(reply: LLMReply, names: Iterable[str] = (), example: str = "click [12]") -> Written:
+    """Read REASON and ACTION lines; `names` are actions besides those of any page, `example` one that would do.
 
     A reason continues until a line that begins with ACTION, whatever its own
     lines begin with; an action continues until its brackets are closed. Several
@@ -191,7 +191,7 @@ def read_lines(reply: LLMReply, names: Iterable[str] = ()) -> Written:
             return Written(thought=thinking, actions=(alone,))
         return Written(
             thought=_without_label(text) or thinking,
-            problem="The reply has no ACTION line; end it with one, as in ACTION: click [12].",
+            problem=f"The reply has no ACTION line; end it with one, as in ACTION: {example}.",
             is_missing=True,
         )
     reasons.append(rest)

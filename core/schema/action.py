@@ -13,8 +13,8 @@ after all the rest is the first yes or no, as in SteP's
 
 import json
 import re
-from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias, get_args
+from collections.abc import Collection, Mapping
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeAlias, get_args
 
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
 
@@ -65,6 +65,10 @@ class FocusTarget(Record):
 
 Target: TypeAlias = Annotated[RefTarget | RoleTarget | XPathTarget | FocusTarget, Field(discriminator="by")]
 
+_NUMBER_TARGET = re.compile(
+    r"""\[?#?([0-9]{1,9})\]?(?:\s+(?:\(.*\)|[a-z]+(?:-[a-z]+)*(?:\s+".*")?))?""", re.DOTALL
+)
+"""A number, also with what the page shows beside it, as in ``[5] button "Save"``."""
 _ROLE_TARGET = re.compile(r"""([a-z]+(?:-[a-z]+)*)\s+(".*"|'.*'|“.*”)""", re.DOTALL | re.IGNORECASE)
 
 
@@ -84,13 +88,21 @@ def parse_target(text: str) -> RefTarget | RoleTarget | XPathTarget | FocusTarge
     return target
 
 
+def is_target(text: str) -> bool:
+    """Return whether a text names an element."""
+    try:
+        return _target(text) is not None
+    except ValidationError:
+        return False
+
+
 def _target(text: str) -> RefTarget | RoleTarget | XPathTarget | FocusTarget | None:
     plain, xpath = text.strip(), text.lstrip()
-    if re.fullmatch(r"#?[0-9]{1,9}", plain):
-        return RefTarget(ref=int(plain.lstrip("#")))
-    if plain == "focus":
+    if number := _NUMBER_TARGET.fullmatch(plain):
+        return RefTarget(ref=int(number[1]))
+    if plain.lower() == "focus":
         return FocusTarget()
-    if xpath.startswith("xpath=") and len(xpath) > 6:
+    if xpath[:6].lower() == "xpath=" and len(xpath) > 6:
         return XPathTarget(xpath=xpath[6:])
     if plain.startswith("/"):
         return XPathTarget(xpath=plain)
@@ -101,6 +113,44 @@ def _target(text: str) -> RefTarget | RoleTarget | XPathTarget | FocusTarget | N
             name = match[2][1:-1]
         return RoleTarget(role=match[1].lower(), name=name)
     return None
+
+
+class GivenByName(NamedTuple):
+    """An argument that is written with its name, such as ``answer=42`` or ``lacked: the dates``."""
+
+    name: str
+    value: str
+
+
+_ARGUMENT_ALIASES = {
+    "press_enter_after": "enter",
+    "x": "at",
+    "modifiers": "keys",
+    "from": "from_at",
+    "to": "to_at",
+    "id": "target",
+    "element": "target",
+}
+_BY_NAME = re.compile(r"\s*([A-Za-z_]+)(\s*)([=:])(.*)", re.DOTALL)
+_OPTIONAL = re.compile(r"\s*optional\s*:\s*", re.IGNORECASE)
+
+
+def without_optional(part: str) -> str:
+    """Return an argument without the mark with which a usage shows what may be left out."""
+    return _OPTIONAL.sub("", part, count=1) if _OPTIONAL.match(part) else part
+
+
+def part_by_name(part: str, names: Collection[str]) -> GivenByName | None:
+    """Return which of `names` an argument has with it, and its value as it stands; None if it has none of them."""
+    found = _BY_NAME.fullmatch(without_optional(part))
+    if found is None:
+        return None
+    word = found[1].lower()
+    name = word if word in names else _ARGUMENT_ALIASES.get(word, word)
+    if name not in names or (found[3] == ":" and found[1] != name and name not in Stop.fields):
+        return None
+    is_exact = found[3] == "=" and not found[2]
+    return GivenByName(name, found[4] if is_exact else found[4].strip())
 
 
 _NUMBER = r"\d*\.?\d+"
@@ -188,7 +238,8 @@ class BaseAction(Record):
         parts: list[str] = []
         for name in cls.fields:
             if (value := values.get(name)) is not None:
-                parts += str(value).split("\n") if name == cls.several else [str(value)]
+                written = str(value).split("\n") if name == cls.several else [str(value)]
+                parts += [one if _stands_alone(one, cls) else f"{name}={one}" for one in written]
         for name in cls.options:
             default = cls.model_fields[name].default
             if (given := values.get(name, default)) != default:
@@ -219,6 +270,11 @@ class BaseAction(Record):
         """The elements it acts on, in order."""
         found = (getattr(self, name, None) for name in ("target", "to"))
         return tuple(target for target in found if target is not None)
+
+
+def _stands_alone(part: str, cls: type[BaseAction]) -> bool:
+    """Return whether an argument without its name is read as it stands."""
+    return without_optional(part) == part and part_by_name(part, cls.fields) is None
 
 
 class Click(BaseAction):

@@ -8,7 +8,7 @@ edit refuses what is not in it.
 from math import isfinite
 from typing import Any, Literal
 
-from core.schema.action import Action, Named, RefTarget
+from core.schema.action import Action, Named, RefTarget, part_by_name, without_optional
 from core.schema.observation import Ref
 from core.schema.record import Record
 
@@ -121,6 +121,23 @@ class PermissibleAction(Record):
             for parameter in self.parameters
             if parameter.default is not None
         }
+
+    def placed(self, action: Named) -> Named:
+        """Return the action with its arguments in their places; those that have their name with them go by it."""
+        names = [parameter.name for parameter in self.parameters]
+        by_name = [part_by_name(argument, names) for argument in action.arguments]
+        values = {given.name: given.value for given in by_name if given is not None}
+        free = [name for name in names if name not in values]
+        others = [
+            without_optional(argument)
+            for argument, given in zip(action.arguments, by_name, strict=True)
+            if given is None
+        ]
+        values |= dict(zip(free, others, strict=False))
+        arguments = [values.get(name, "") for name in names]
+        while arguments and not arguments[-1]:
+            arguments.pop()
+        return action.replace(arguments=(*arguments, *others[len(free) :]))
 
     def arguments(self, action: Named) -> dict[str, str]:
         """Return what `action` gives for each argument, by its name; what is left out is not in it."""

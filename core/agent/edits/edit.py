@@ -9,7 +9,7 @@ from typing import ClassVar, TypeVar
 from core.agent.resources import AgentResources
 from core.agent.run_history import RunHistory
 from core.agent.state import RunState
-from core.schema.action import Action
+from core.schema.action import Action, Named
 from core.schema.action_space import Permissible
 from core.schema.action_text import parse_action
 from core.schema.errors import ActionSyntaxError, UsageError
@@ -117,6 +117,8 @@ def permissible_action(text: str, permissible: Permissible) -> Action:
         action = parse_action(text, permissible.own_names)
     except ActionSyntaxError as error:
         raise UsageError(str(error)) from error
+    if isinstance(action, Named) and (allowed := permissible.action(action.name)) is not None:
+        action = allowed.placed(action)
     if problem := permissible.problem(action):
         raise UsageError(problem)
     return action

@@ -35,7 +35,7 @@ class PhaseTools:
         self.pages = PageStore(store, state)
         self.history = RunHistory(store, state.run)
         self.abstractor = Abstractor(prompter)
-        self.decider = Decider(prompter)
+        self.decider = Decider(prompter, world.locate)
         self.carrying_out = ScheduledSteps(prompter)
         self.anticipator = Anticipator(prompter, self.decider)
         self.judge = AlignmentJudge(prompter)

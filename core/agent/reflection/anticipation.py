@@ -131,7 +131,8 @@ class Anticipator:
         for attempt in range(2):
             reply, number = await self._prompter.ask(state, request)
             calls.append(number)
-            read = read_alternatives(reply, request, state.preset.reply_format)
+            in_page = await self._decider.found_in_page(state, reply, request)
+            read = read_alternatives(reply, request, state.preset.reply_format, in_page)
             reason = read.thought or reason
             new, out = sorted_out(
                 (*kept, *read.actions),

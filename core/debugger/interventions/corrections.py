@@ -5,14 +5,14 @@ A change is stored with both versions before it takes effect.
 
 import asyncio
 
+from core.agent.edits.edit import permissible_action
 from core.agent.loop import AgentRun
 from core.debugger.commands import SessionCommands, SessionParts, command
 from core.debugger.publisher import needs_action
 from core.debugger.services import sites_key
 from core.llm.replies import as_json, as_lines, as_tool_call
 from core.schema.action import Action
-from core.schema.action_text import parse_action
-from core.schema.errors import ActionSyntaxError, BackstepError, UsageError
+from core.schema.errors import BackstepError, UsageError
 from core.schema.messages import LLMRequest
 from core.settings.saving import save_settings
 from core.settings.settings import read_settings_file
@@ -105,15 +105,10 @@ class Corrections(SessionCommands):
     def _permissible_action(self, run: AgentRun, text: str) -> Action | None:
         """Return the action a person wrote, or None with the problem shown."""
         try:
-            action = parse_action(text, run.state.permissible.own_names)
-        except ActionSyntaxError as error:
+            return permissible_action(text, run.state.permissible)
+        except UsageError as error:
             self._publisher.steps.show_problem(str(error))
             return None
-        problem = run.state.permissible.problem(action)
-        if problem:
-            self._publisher.steps.show_problem(problem)
-            return None
-        return action
 
     # An answer in the LLM's place
 

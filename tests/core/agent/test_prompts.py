@@ -285,7 +285,7 @@ def test_the_history_tells_going_back_in_words(stage, llm_server, tmp_path):
 
 def test_a_list_of_actions_has_only_what_is_permissible_and_marks_what_is_optional(prompts):
     text = render(prompts, "plain/user.j2", reply_format="lines")
-    assert "- stop [optional: answer]: " in text
+    assert "- stop [answer]: " in text
     assert "- scroll [direction] [optional: target]: " in text
     assert "lacked" not in text
     own = PermissibleAction(

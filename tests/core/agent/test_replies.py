@@ -13,6 +13,7 @@ from tests.llm_server import Call, Reply, call
 
 pytestmark = pytest.mark.browser
 
+FOCUSED = "<label>Name <input autofocus oninput='document.title = value'></label>"
 TWO_BUTTONS = (
     "<button onclick=\"document.title='kept'\">Keep</button>"
     "<button onclick=\"document.title='thrown away'\">Throw away</button>"
@@ -77,6 +78,32 @@ ROLE_AND_NAME = {
             "click [1]",
             id="role and name, tools",
         ),
+        pytest.param("lines", TWO_BUTTONS, "ACTION: click [//button[1]]", "kept", "click [1]", id="XPath"),
+        pytest.param(
+            "tools",
+            TWO_BUTTONS,
+            Reply(calls=(call("click", target="xpath=//button[1]"),)),
+            "kept",
+            "click [1]",
+            id="XPath, tools",
+        ),
+        pytest.param(
+            "json",
+            FOCUSED,
+            '{"thought": "", "actions": [{"name": "type", "target": "focus", "text": "Ann"}]}',
+            "Ann",
+            "type [1] [Ann]",
+            id="what has the focus",
+        ),
+        pytest.param(
+            "lines",
+            TWO_BUTTONS,
+            'ACTION: click [1] (button "Keep")',
+            "kept",
+            "click [1]",
+            id="as the history has it",
+        ),
+        pytest.param("lines", TWO_BUTTONS, "ACTION: CLICK 1.", "kept", "click [1]", id="without brackets"),
         pytest.param(
             "lines",
             NOTES,

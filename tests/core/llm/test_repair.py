@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.llm.repair import read_reply, repair_messages
+from core.llm.repair import read_reply, repair_messages, sought_in_page
 from core.llm.replies import as_json, as_lines, as_tool_call, plain
 from core.schema.action import (
     ACTIONS,
@@ -17,6 +17,7 @@ from core.schema.action import (
     Drag,
     GoBack,
     Goto,
+    Named,
     Note,
     Press,
     RefTarget,
@@ -562,3 +563,59 @@ class TestTheRepairTurn:
             "The reply has no action. Nothing has been done yet. "
             "Reply again, in the same form and nothing else.",
         ]
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        ({}, 'click wants the number of an element as its target, not "xpath=//a".'),
+        (
+            {"xpath=//a": "2 elements match the XPath //a; give the number of one of them."},
+            "click cannot use xpath=//a as its target. 2 elements match the XPath //a; give the number of one",
+        ),
+        ({"xpath=//a": 99}, "click is not permissible on [99]; choose one of its listed targets."),
+    ],
+)
+def test_an_xpath_that_is_no_element_on_offer_is_refused_with_what_was_found(found, said):
+    reply = LLMReply(text="ACTION: click [//a]")
+    assert sought_in_page(reply, request(), "lines") == (XPathTarget(xpath="//a"),)
+    proposal, queue = read_reply(reply, request(), "lines", found)
+    assert (proposal.action, queue) == (None, ())
+    assert proposal.problem.startswith(said)
+
+
+FIND_FLIGHT = PermissibleAction(
+    name="find_flight",
+    parameters=(
+        Parameter(name="origin"),
+        Parameter(name="destination"),
+        Parameter(name="seats", type="integer", required=False),
+    ),
+    origin="state",
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "find_flight [Oslo] [Bergen] [2]",
+        "find_flight [destination=Bergen] [origin=Oslo] [seats=2]",
+        "find_flight [Oslo] [seats: 2] [destination: Bergen].",
+        "Find_Flight [Oslo] [Bergen] [optional: seats=2]",
+        'find_flight "Oslo" "Bergen" 2',
+        'find_flight(origin="Oslo", destination="Bergen", seats=2)',
+    ],
+)
+def test_the_arguments_of_a_states_action_may_have_their_names(text):
+    permissible = Permissible(actions=(FIND_FLIGHT,))
+    proposal, _ = read(f"ACTION: {text}", form="lines", permissible=permissible)
+    assert proposal.action == Named(name="find_flight", arguments=("Oslo", "Bergen", "2")), proposal.problem
+
+
+def test_words_of_a_sentence_are_no_arguments_of_a_states_action():
+    permissible = Permissible(actions=(FIND_FLIGHT,))
+    proposal, _ = read("ACTION: find_flight from Oslo to Bergen", form="lines", permissible=permissible)
+    assert proposal.action is None
+    assert "outside its brackets" in proposal.problem
+    proposal, _ = read("Find_flight is next.", form="lines", permissible=permissible)
+    assert proposal.problem.endswith("end it with one, as in ACTION: find_flight [] [].")

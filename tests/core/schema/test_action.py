@@ -13,6 +13,7 @@ from core.schema.action import (
     FocusTarget,
     GoBack,
     Goto,
+    Note,
     Press,
     RefTarget,
     RightClick,
@@ -29,7 +30,14 @@ from core.schema.action import (
 from core.schema.action_text import parse_action, usage
 from core.schema.errors import ActionSyntaxError
 
-ANY_TEXT = st.text() | st.text(alphabet='[]\\"=/ \n\tab01', max_size=12)
+NAMED = st.sampled_from(
+    ["text=", "Optional: ", "answer :", "lacked = ", "id=", "option=", "path=", "enter=1", "("]
+)
+ANY_TEXT = (
+    st.text()
+    | st.text(alphabet='[]\\"=/ \n\tab01', max_size=12)
+    | st.builds("{}{}".format, NAMED, st.text(alphabet=" :=x[]\n", max_size=5))
+)
 TARGETS = st.one_of(
     st.builds(RefTarget, ref=st.integers(0, 10**9 - 1)),
     st.builds(RoleTarget, role=st.from_regex(r"[a-z]+(-[a-z]+)*", fullmatch=True), name=ANY_TEXT),
@@ -172,6 +180,52 @@ def test_garbage_is_refused_with_a_syntax_error_that_can_be_stored(text):
         ("stop [42] [none of the two pages]", Stop(answer="42", lacked="none of the two pages")),
         (r"stop [a \] b]", Stop(answer="a ] b")),
         ("type [1] [C:\\dir]", Type(target=RefTarget(ref=1), text="C:\\dir")),
+        ("stop [lacked: the dates]", Stop(lacked="the dates")),
+        ("stop [lacked=the dates]", Stop(lacked="the dates")),
+        ("stop [answer=42]", Stop(answer="42")),
+        ("stop [Answer: 42] [Lacked: none]", Stop(answer="42")),
+        ("stop [optional: 42]", Stop(answer="42")),
+        ("stop [] [what is missing: the date]", Stop(lacked="what is missing: the date")),
+        ("stop [the answer: 42]", Stop(answer="the answer: 42")),
+        ("stop.", Stop()),
+        ("STOP 42", Stop(answer="42")),
+        ('stop "two words"', Stop(answer="two words")),
+        ('"stop [42]"', Stop(answer="42")),
+        ("type [5] [abc] [optional: enter=1]", Type(target=RefTarget(ref=5), text="abc", enter=True)),
+        ("type [5] [abc] [Optional: append = yes]", Type(target=RefTarget(ref=5), text="abc", append=True)),
+        ("type [5] [abc] [enter]", Type(target=RefTarget(ref=5), text="abc", enter=True)),
+        ("type [target=5] [text=abc]", Type(target=RefTarget(ref=5), text="abc")),
+        ("type [text=abc] [target=5]", Type(target=RefTarget(ref=5), text="abc")),
+        ("type [5] [text: abc]", Type(target=RefTarget(ref=5), text="abc")),
+        ("type [5] [Text: abc]", Type(target=RefTarget(ref=5), text="Text: abc")),
+        ("type [5] [a=b]", Type(target=RefTarget(ref=5), text="a=b")),
+        ('type [5] (textbox "Name") [abc].', Type(target=RefTarget(ref=5), text="abc")),
+        ("select [7] [option=Oslo]", Select(target=RefTarget(ref=7), option="Oslo")),
+        ("drag [3] [to=9]", Drag(target=RefTarget(ref=3), to=RefTarget(ref=9))),
+        ('click [5] (button "Save")', Click(target=RefTarget(ref=5))),
+        ('click [5] (button "Save [all] (2)")', Click(target=RefTarget(ref=5))),
+        ('click [5] button "Save".', Click(target=RefTarget(ref=5))),
+        ('click [[5] button "Save"]', Click(target=RefTarget(ref=5))),
+        ("click [id=5]", Click(target=RefTarget(ref=5))),
+        ("click [5].", Click(target=RefTarget(ref=5))),
+        ("click 12", Click(target=RefTarget(ref=12))),
+        ("CLICK 5", Click(target=RefTarget(ref=5))),
+        ("CLICK 5.", Click(target=RefTarget(ref=5))),
+        ("DOUBLE_CLICK [5]", DoubleClick(target=RefTarget(ref=5))),
+        ("double click 5", DoubleClick(target=RefTarget(ref=5))),
+        ('click button "Save"', Click(target=RoleTarget(role="button", name="Save"))),
+        ("click //a[2]", Click(target=XPathTarget(xpath="//a[2]"))),
+        ("click(5)", Click(target=RefTarget(ref=5))),
+        ('TYPE 5 "x"', Type(target=RefTarget(ref=5), text="x")),
+        ('type 5 "two \\"words\\"" enter=1', Type(target=RefTarget(ref=5), text='two "words"', enter=True)),
+        ("type(5, 'x', enter=True)", Type(target=RefTarget(ref=5), text="x", enter=True)),
+        ("SELECT 7 Oslo", Select(target=RefTarget(ref=7), option="Oslo")),
+        ("press Control+a", Press(keys="Control+a")),
+        ("Press [keys: Enter].", Press(keys="Enter")),
+        ("goto https://example.org/a?b=c.", Goto(url="https://example.org/a?b=c")),
+        ("scroll down.", Scroll(direction="down")),
+        ("go_back.", GoBack()),
+        ("note_down [x]", Note(text="x")),
     ],
 )
 def test_what_an_llm_writes_is_read_leniently(text, action):
@@ -188,11 +242,14 @@ def test_what_an_llm_writes_is_read_leniently(text, action):
         ("", "begin with its name"),
         ("[3]", "begin with its name"),
         ("click", "lacks target"),
-        ("click 12", "outside its brackets"),
+        ("click on the button", "outside its brackets"),
+        ("type 3 two words", "outside its brackets"),
+        ("stop here", "outside its brackets"),
+        ("click [3] or [4]", "outside its brackets"),
         ("click [12", "not closed"),
         ("click [12] [13]", "has too many arguments: click [target]"),
         ("click [Save]", "names no element"),
-        ("scroll sideways", 'There is no action "scroll sideways"'),
+        ("scroll sideways", "cannot use direction"),
         ("type [3] [x] [1] [1]", "has too many arguments"),
         ("type [3] [x] [2]", "has too many arguments"),
         ("scroll [sideways]", "cannot use direction"),
@@ -216,8 +273,8 @@ def test_a_text_that_is_no_action_says_what_is_wrong(text, said):
 
 def test_usage_marks_what_may_be_left_out():
     assert usage("scroll") == "scroll [direction] [optional: target]"
-    assert usage("stop") == "stop [optional: answer] [optional: lacked]"
-    assert usage("stop", ["answer"]) == "stop [optional: answer]"
+    assert usage("stop") == "stop [answer] or stop [] [what is missing]"
+    assert usage("stop", ["answer"]) == "stop [answer]"
 
 
 def test_usage_names_every_field_of_every_action():

@@ -8,6 +8,7 @@ import itertools
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from core.agent.action_queue import stands_alone
 from core.agent.llm_calls import together
 from core.agent.prompt_builder import Prompter
 from core.agent.spaces.choice import CHOOSE, best_candidate, candidates_of
@@ -16,6 +17,7 @@ from core.llm.named_elements import InPage, Locate
 from core.llm.repair import read_reply, repair_messages, sought_in_page
 from core.llm.replies import split_thinking
 from core.schema.action import Action, Named
+from core.schema.action_space import Permissible
 from core.schema.messages import LLMReply, LLMRequest, Message
 from core.schema.step import Decided, Proposal, SampledReply
 
@@ -57,6 +59,7 @@ class Decider:
                 "was not done."
             )
             proposal, queue = proposal.replace(remark=f"{remark} {proposal.remark}".strip()), ()
+        proposal, queue = _alone(proposal, queue, state.permissible)
         votes = tuple(_vote(sample) for sample in samples) if len(samples) > 1 else ()
         return Decided(proposal=proposal, queue=queue, calls=tuple(calls), votes=votes)
 
@@ -173,6 +176,23 @@ def _vote(sample: _Sample) -> SampledReply:
         thought=sample.proposal.thought,
         problem=sample.proposal.problem,
     )
+
+
+def _alone(
+    proposal: Proposal, queue: tuple[Action, ...], permissible: Permissible
+) -> tuple[Proposal, tuple[Action, ...]]:
+    """Return a proposal and its queue without what may not be in one reply, which the proposal's remark tells."""
+    if proposal.action is None or not queue:
+        return proposal, queue
+    kept = (
+        ()
+        if stands_alone(proposal.action, permissible)
+        else tuple(itertools.takewhile(lambda action: not stands_alone(action, permissible), queue))
+    )
+    if dropped := "; ".join(map(str, queue[len(kept) :])):
+        remark = f"Not done: {dropped}. A stop or the call of a policy has to be the only action of a reply."
+        proposal = proposal.replace(remark=f"{remark} {proposal.remark}".strip())
+    return proposal, kept
 
 
 def _with(proposal: Proposal, thought: str) -> Proposal:

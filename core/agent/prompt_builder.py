@@ -86,7 +86,7 @@ class Prompter:
             "several": state.preset.several_actions,
             "space": recognised.space if recognised else "",
             "state": recognised.state if recognised else "",
-            "state_why": recognised.why if recognised else "",
+            "budget_note": recognised.budget_note if recognised else "",
             "instruction": here.instruction.strip() if here is not None else "",
             "layout": here.layout.strip() if here is not None else "",
             "at_budget": state.choice_is_due,

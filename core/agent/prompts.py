@@ -53,7 +53,7 @@ UNSAID: dict[str, Any] = {
 """What only some templates are given, as the others see it."""
 VALUES = (
     *"task objective assignment page tabs history notes permissible left_out reply_format several".split(),
-    *"space state state_why instruction layout shown frame plan experience failed".split(),
+    *"space state budget_note instruction layout shown frame plan experience failed".split(),
     *UNSAID,
 )
 """What a template may use, besides the functions ``usage`` and ``written``."""

@@ -47,6 +47,8 @@ class SavedAgent(Record):
     stack: Stack = Stack()
     queue: tuple[Action, ...] = ()
     queue_url: str = ""
+    queue_frame: int = 0
+    queue_trial: int = 1
     queue_cut: str = ""
     history: tuple[Turn, ...] = ()
     notes: tuple[str, ...] = ()
@@ -94,6 +96,8 @@ _OF_STATE = (
     "stack",
     "queue",
     "queue_url",
+    "queue_frame",
+    "queue_trial",
     "queue_cut",
     "history",
     "notes",

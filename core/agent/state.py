@@ -229,6 +229,8 @@ class RunState:
     queue: list[Action] = field(default_factory=list)
     queue_url: str = ""
     """The document that the queue was meant for."""
+    queue_frame: int = 0
+    queue_trial: int = 1
     queue_cut: str = ""
     """Which actions of the queue were dropped since an action was last carried out, and why."""
     acted: Acted | None = None

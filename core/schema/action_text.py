@@ -111,7 +111,9 @@ def parse_action(text: str, names: Iterable[str] = ()) -> Action:
         text = _unquoted(text.strip())
     head = _head(text, names)
     if head is None:
-        raise ActionSyntaxError(f'"{shown(text)}" is not an action: begin with its name, and put each argument in [ ].')
+        raise ActionSyntaxError(
+            f'"{shown(text)}" is not an action: begin with its name, and put each argument in [ ].'
+        )
     if head.own:
         return Named(name=head.name, arguments=_arguments(_parts(text, head, None)))
     cls = ACTIONS.get(head.name)

@@ -203,6 +203,8 @@ class Recognised(PhaseSpec):
     state: str
     why: str
     """What matched, in words."""
+    budget_note: str = ""
+    """What the budget of the state space has to say, which `why` ends with."""
     also: tuple[str, ...] = ()
     """Other states that matched as well."""
     fits: tuple[Fit, ...] = ()

@@ -1,5 +1,6 @@
 """Edits of the next action, and of the actions that wait for the steps after it."""
 
+from core.agent.action_queue import fill_queue
 from core.agent.edits.edit import Changed, EditContext, RunEdit, permissible_action
 from core.agent.state import RunState
 from core.schema.action_text import parse_action
@@ -51,8 +52,7 @@ class EditQueue(RunEdit):
             except ActionSyntaxError as error:
                 raise UsageError(f"{text}: {error}") from error
         before = "; ".join(map(str, state.queue))
-        state.queue[:] = queue
-        state.queue_url = state.observation.document
+        fill_queue(state, queue)
         return Changed(
             before=before, after="; ".join(map(str, queue)), message="The following actions are yours."
         )

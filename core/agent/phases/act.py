@@ -97,6 +97,7 @@ def _stop(state: RunState, action: Stop) -> Acted:
         answer=action.answer,
         lacked=action.lacked or "",
         thought=state.pending.thought,
+        remark=state.pending.own_remark,
     )
     ended = state.stack.result
     if ended is None:
@@ -120,6 +121,7 @@ def _call(state: RunState, resources: AgentResources, action: Named) -> Acted:
         step=state.number,
         page=place_of_page(state.observation),
         thought=state.pending.thought,
+        remark=state.pending.own_remark,
         despite_loop=True,  # A loop is a gate: whoever came past it wants the call.
     )
     if isinstance(pushed, Refusal):

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import Literal
 
-from core.agent.action_queue import check_queue, tell_cut
+from core.agent.action_queue import check_queue, fill_queue, tell_cut
 from core.agent.general_space import label_of
 from core.agent.going_back import ScheduledSteps, stays_done
 from core.agent.llm_calls import together
@@ -53,8 +53,7 @@ async def decide(
     proposal = decided.proposal
     state.last_proposal = proposal
     state.from_queue = decided.from_queue
-    state.queue = list(decided.queue)
-    state.queue_url = state.observation.document
+    fill_queue(state, decided.queue)
     state.pending = Pending(
         action=proposal.action,
         thought=proposal.thought,

@@ -93,6 +93,7 @@ def _at_the_budget(
     state.space_state = (space, here)
     return recognised.replace(
         why=f"{recognised.why} {note}".strip(),
+        budget_note=note,
         over=over,
         diagram=_diagram(space, here),
         permissible=permissible,

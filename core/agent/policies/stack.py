@@ -60,6 +60,8 @@ class Frame(Record):
     """Whether it came back on a page that its caller had not seen."""
     caller_had_seen: int = 0
     """How many pages its caller had seen when it came back, that one among them."""
+    remark: str = ""
+    """What has to be said of the replies that called and ended it: what they asked for besides, and was not done."""
 
     @property
     def written(self) -> str:
@@ -69,6 +71,10 @@ class Frame(Record):
     @property
     def outcome(self) -> str:
         """What the caller is told of it."""
+        return f"{self._outcome.removesuffix('.')}. {self.remark}" if self.remark else self._outcome
+
+    @property
+    def _outcome(self) -> str:
         if self.state == "active":
             return CALLED
         if self.state == "left":
@@ -193,6 +199,7 @@ class Stack(Record):
         step: int,
         page: SeenPage,
         thought: str = "",
+        remark: str = "",
         despite_loop: bool = False,
     ) -> "Stack | Refusal":
         """Return the stack with a frame of `policy` on top, or why the call is refused.
@@ -215,13 +222,21 @@ class Stack(Record):
             step=step,
             began_on=page,
             seen=(page,),
+            remark=remark,
         )
-        turn = Turn(number=step, thought=thought, action=child.written, result=CALLED, url=page.url)
+        turn = Turn(number=step, thought=thought, action=child.written, result=child.outcome, url=page.url)
         calling = _seeing(caller, page).replace(history=(*caller.history, turn))
         return self.replace(frames=(*self.frames[:-1], calling, child))
 
     def stop(
-        self, *, step: int, page: SeenPage, answer: str = "", lacked: str = "", thought: str = ""
+        self,
+        *,
+        step: int,
+        page: SeenPage,
+        answer: str = "",
+        lacked: str = "",
+        thought: str = "",
+        remark: str = "",
     ) -> "Stack":
         """Return the stack without the frame on top, whose caller is told the answer or what it lacked.
 
@@ -239,7 +254,8 @@ class Stack(Record):
         )
         ending = _seeing(ending, page).replace(history=(*ending.history, turn))
         state: FrameState = "lacked" if lacked else "returned"
-        ended = _end(ending, state=state, step=step).replace(answer=answer, lacked=lacked)
+        remark = f"{ending.remark} {remark}".strip()
+        ended = _end(ending, state=state, step=step).replace(answer=answer, lacked=lacked, remark=remark)
         if len(self.frames) == 1:
             return self.replace(frames=(), finished=(*self.finished, ended))
         caller = self.frames[-2]

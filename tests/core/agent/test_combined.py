@@ -2,7 +2,10 @@
 
 import pytest
 
+from core.agent.edits.next_action import EditQueue
+from core.agent.edits.run_edits import apply_edit
 from core.exemplars.files import write_exemplars
+from core.schema.action import Stop
 from core.schema.exemplar import Exemplar, ExemplarStep
 from tests.core.agent.traced import purposes, records, steps
 from tests.core.stage import page_file, ref_in
@@ -246,3 +249,43 @@ def test_an_action_of_the_state_goes_before_a_policy_of_the_same_name(stage, llm
     system = llm_server.requests[-1].texts[0]
     assert "- find_booking" not in system
     assert "- cancel_booking" in system
+
+
+@pytest.mark.parametrize("first", ["search_shop [steel bottle]", "search [steel bottle]"])
+def test_what_a_reply_asks_for_beside_the_call_of_a_policy_is_not_done_and_its_caller_is_told(
+    stage, llm_server, memory, first
+):
+    second = "search [cup]" if first.startswith("search_shop") else "search_shop [cup]"
+    answers = [PLAN, says(first, second)]
+    if first.startswith("search_shop"):
+        answers += [says("stop [the list is there]", "search [bowl]")]
+    else:
+        answers += [says("search [bottle]"), judged()]
+    llm_server.script(*answers, says("note [so far]"))
+    run = stage.open(llm_server, TASK, preset="combined")
+    do_steps(stage, run, 3 if first.startswith("search_shop") else 2)
+    done = [step.action for step in steps(run)]
+    assert done[0] == first
+    assert second not in done
+    assert "search [bowl]" not in done
+    last = "\n".join(llm_server.requests[-1].texts)
+    why = "A stop or the call of a policy has to be the only action of a reply."
+    assert f"Not done: {second}. {why}" in last
+    assert ("Not done: search [bowl]" in last) == first.startswith("search_shop")
+    assert second in records(run, 1)["decide"].proposal.remark
+
+
+def test_actions_of_a_person_that_wait_for_another_policy_or_trial_are_dropped_with_the_reason(
+    stage, llm_server, memory
+):
+    llm_server.script(PLAN, says("search_shop [steel bottle]"), says("stop [nothing]"))
+    run = stage.open(llm_server, TASK, preset="combined")
+    stage.until(run, "review")
+    apply_edit(run, EditQueue(actions=("search [cup]",)))
+    stage.step(run)
+    stage.until(run, "anticipate")
+    decided = records(run, 2)["decide"]
+    assert decided.proposal.action == Stop(answer="nothing")
+    assert decided.cut == (
+        "An action that was to follow was not done: search [cup]. They were meant by another policy."
+    )

@@ -52,7 +52,7 @@ def render(prompts, name, **more):
         "several": False,
         "space": "general",
         "state": "page",
-        "state_why": "It has 1 usable element.",
+        "budget_note": "",
         "instruction": "Look for it.",
         "layout": "",
         "shown": {"max_price": "20"},

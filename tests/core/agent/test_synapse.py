@@ -148,7 +148,7 @@ def test_a_queue_is_cut_short_by_a_page_that_demands_a_new_look(stage, llm_serve
     assert records(run, 3)["decide"].from_queue is False
     # The LLM and the person are told what was not done, and why.
     cut = records(run, 3)["decide"].cut
-    assert cut.startswith("An action of the same reply was not done: click [")
+    assert cut.startswith("An action that was to follow was not done: click [")
     assert "is not" in cut
     assert f"- {cut}" in llm_server.requests[-1].texts[-1]
     assert view(run, 3).action.cut == cut
@@ -172,7 +172,7 @@ def test_an_error_empties_the_queue_and_is_shown_to_the_llm(stage, llm_server, m
     assert "What came of it:\n- click [" in llm_server.requests[-1].texts[-1]
     assert "failed" in llm_server.requests[-1].texts[-1]
     cut = records(run, 2)["decide"].cut
-    assert cut.startswith("An action of the same reply was not done: type [")
+    assert cut.startswith("An action that was to follow was not done: type [")
     assert cut.endswith("The action before them failed.")
     assert cut in llm_server.requests[-1].texts[-1]
 

@@ -59,7 +59,7 @@ def test_the_samples_of_a_decision_show_beside_the_action(reviewing: ActionPanel
 
 def test_what_was_dropped_of_the_queue_is_told_with_its_reason(reviewing: ActionPanel):
     assert reviewing.cut.isHidden()
-    told = "An action of the same reply was not done: click [7]. The action before them failed."
+    told = "An action that was to follow was not done: click [7]. The action before them failed."
     reviewing.show_action(samples.ACTION.replace(queue=(), cut=told))
     assert reviewing.cut.text() == told
 

@@ -7,7 +7,7 @@ from collections.abc import Generator, Sequence
 import pytest
 from hypothesis import settings
 
-from core.system.garbage import GarbageCollector
+from core.system.memory import GarbageCollector
 
 # An example may take any time: the machine has other work. Each run of the suite tries other examples.
 settings.register_profile("backstep", deadline=None, max_examples=40)

@@ -78,7 +78,7 @@ async def reopen_task(store: TraceStore, world: World, task: Task, row: RunRow, 
     try:
         world.follow_network(task)
         await world.tabs.open_profile(row.profile)
-        world.tabs.take_events()
+        world.tabs.browser.take_events()
         world.touches.touch()
         episode = await world.environment.open(task, row.seed, TabDriver(world.tabs))
         world.note_told(episode)
@@ -90,7 +90,7 @@ async def reopen_task(store: TraceStore, world: World, task: Task, row: RunRow, 
 
 
 def _seal_of(store: TraceStore, row: RunRow) -> Seal:
-    recorded = store.network(row.run)
+    recorded = store.pages.network(row.run)
     if not recorded:
         raise UsageError(
             f"The answers of servers were not recorded in run {row.run}, so it cannot continue offline. "
@@ -264,7 +264,7 @@ async def take_up(
     saved, checkpoint = _kept_at(store, row, episode, step, setup)
     state = _state_of(saved, run, episode, history, setup)
     # Calls of the step that begins again were made, and are kept.
-    state.totals.llm_calls = max((call.number for call in store.calls(run)), default=0)
+    state.totals.llm_calls = max((call.number for call in store.calls.of(run)), default=0)
     prompter = _prompter(store, setup)
     restored = await _bring_back(store, world, state, prompter, checkpoint, setup, left=run)
     found = await _gone_on(store, world, state, prompter, checkpoint, setup, restored, begun=step)
@@ -320,7 +320,7 @@ async def _bring_back(
             volatile=load_volatile(),
             on_attempt=setup.on_attempt,
         )
-    world.tabs.take_events()
+    world.tabs.browser.take_events()
     world.tabs.network.drop()
     return restored
 
@@ -344,7 +344,7 @@ async def _gone_on(
     world.bound(state.episode, state.allowed)
     state.inputs = list(checkpoint.inputs)
     state.sent_before = list(dict.fromkeys((*state.sent_before, *restored.sent)))
-    store.save_restored(state.run, restored)
+    store.pages.save_restored(state.run, restored)
     if setup.make is not None:
         return setup.make(store, world, prompter, state)
     return AgentRun(store, world, prompter, state, begun=begun)

@@ -114,7 +114,7 @@ def stays_done(state: RunState, world: World, step: int) -> tuple[SentAt, ...]:
     if world.tabs.closed_off:
         return ()
     # What the page sends by itself belongs to the next action, which has not come yet.
-    late = (SentAt(step=state.number, sent=one) for one in world.tabs.untaken_sent)
+    late = (SentAt(step=state.number, sent=one) for one in world.tabs.browser.untaken_sent)
     return world.irreversible((*state.sent, *late), step, state.episode.start_url)
 
 
@@ -126,7 +126,7 @@ async def reopen(state: RunState, world: World) -> None:
         state.episode.task, state.episode.seed, TabDriver(world.tabs)
     )
     world.touches.touch()
-    world.tabs.take_events()
+    world.tabs.browser.take_events()
 
 
 def restore_context_of(
@@ -234,7 +234,7 @@ async def go_back(
     ground.live = True
     with world.tabs.border.lifted():
         restored = await restore(checkpoint, ground, volatile=load_volatile())
-    world.tabs.take_events()
+    world.tabs.browser.take_events()
     world.tabs.network.drop()
     state.capture = await world.read()
     state.stale = False

@@ -114,14 +114,14 @@ class HumanActions:
         state, world = self.run.state, self.run.world
         done = RecordedInput(step=state.number, action=action, marks=marks_of(action, before.observation))
         state.inputs.append(done)
-        sent = world.tabs.take_sent()
+        sent = world.tabs.browser.take_sent()
         state.sent += [SentAt(step=state.number, sent=one) for one in sent]
         return Acted(
             effect="page action",
             outcome="done",
             target=human_action.label,
             xpath=human_action.xpath,
-            events=world.tabs.take_events(),
+            events=world.tabs.browser.take_events(),
             sent=sent,
             inputs=(done,),
             # Where the page is beyond this one already, one that comes after it has ended the episode.

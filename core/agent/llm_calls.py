@@ -105,7 +105,7 @@ class HeldCall:
     def _keep(self) -> None:
         prompt = encode_prompt(self.request, self._store.secrets.data)
         self.record = self.record.replace(messages=prompt.hash)
-        self._store.save_call(self._run, self.record, blobs=prompt.blobs)
+        self._store.calls.save(self._run, self.record, blobs=prompt.blobs)
 
 
 class HeldReply:
@@ -157,7 +157,7 @@ class HeldReply:
     def _keep(self, reply: LLMReply) -> None:
         kept, blob = encode_reply(reply, self._store.secrets.data)
         self.reply, self.record = reply, self.record.replace(reply=kept)
-        self._store.save_call(self._run, self.record, blobs=(blob,))
+        self._store.calls.save(self._run, self.record, blobs=(blob,))
 
 
 Hold = Callable[[HeldCall | HeldReply], Awaitable[None]]
@@ -315,7 +315,7 @@ class Asker:
                 # The server has worked on it all the same.
                 used = estimate_usage(request.messages, "".join((*said_in_vain, *said)))
                 failed = failed.replace(usage=used, error=why_cancelled("cancelled"))
-            self._store.save_call(state.run, failed)
+            self._store.calls.save(state.run, failed)
             self._listener(Asked(record=failed, text="".join(said), ended=True))
             raise
         finally:
@@ -337,7 +337,7 @@ class Asker:
             seconds=reply.seconds,
             retries=reply.retries,
         )
-        self._store.save_call(state.run, done, blobs=(blob,))
+        self._store.calls.save(state.run, done, blobs=(blob,))
         self._listener(Asked(record=done, text=reply.text, ended=True))
         gone: bool = getattr(by, "passed_on", False)
         read = HeldReply(self._store, state.run, done, reply, gone=gone)
@@ -354,7 +354,7 @@ class Asker:
         except asyncio.CancelledError:
             if isinstance(held, HeldCall):
                 why = why_cancelled("cancelled before it was made")
-                self._store.save_call(state.run, held.record.replace(error=why))
+                self._store.calls.save(state.run, held.record.replace(error=why))
             raise
         finally:
             del self._open[call.number]

@@ -289,7 +289,7 @@ class AgentRun:
         """Store with the current step what servers have answered since this was last asked."""
         taken = await self.world.tabs.network.take()
         if taken:
-            self.store.save_network(self.state.run, self.state.number, taken)
+            self.store.pages.save_network(self.state.run, self.state.number, taken)
 
     def _begin_step(self) -> None:
         state = self.state
@@ -312,15 +312,15 @@ class AgentRun:
 
     def _keep_events(self) -> None:
         """Store what happened in the browser since the last action: it belongs to none."""
-        for event in self.world.tabs.take_events():
-            self.store.save_event(self.state.run, self.state.number, event)
+        for event in self.world.tabs.browser.take_events():
+            self.store.pages.save_event(self.state.run, self.state.number, event)
 
     def _keep_page_log(self, moment: Moment, *, also_empty: bool = False) -> None:
         """Store what pages reported since the last time; with `also_empty` that there was nothing, too."""
-        listener = self.world.tabs.log
+        listener = self.world.tabs.browser.log
         page_log = listener.collected()
         if also_empty or not page_log.empty:
-            self.store.save_page_log(self.state.run, self._begun, moment, page_log)
+            self.store.pages.save_log(self.state.run, self._begun, moment, page_log)
         listener.drop()
 
     async def _go_on(self, phase: Phase) -> None:
@@ -482,7 +482,7 @@ async def open_run(
     world.begin(task)
     try:
         await world.tabs.open_profile(profile)
-        world.tabs.take_events()
+        world.tabs.browser.take_events()
         episode = await world.environment.open(task, seed, TabDriver(world.tabs))
         world.note_told(episode)
     except PageGone as error:
@@ -508,7 +508,7 @@ async def open_run(
             ),
         )
     )
-    store.save_network(run, 0, await world.tabs.network.take())
+    store.pages.save_network(run, 0, await world.tabs.network.take())
     state = RunState(run=run, episode=episode, preset=preset, llm=llm.name, budget=budget, profile=profile)
     world.bound(episode, state.allowed)
     asker = Asker(store, llm, on_asked)

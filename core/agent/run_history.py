@@ -263,7 +263,7 @@ class RunHistory:
         # What an action set off may have been asked for when the step after it was in progress.
         steps = {step, *saved.done_at, *(done + 1 for done in saved.done_at)}
         first = min(saved.done_at, default=step)
-        recorded = self._store.network(self._run)
+        recorded = self._store.pages.network(self._run)
         opened = max((one.step for one in recorded if one.opening and one.step < first), default=-1)
         return tuple(
             one
@@ -288,7 +288,7 @@ class RunHistory:
         return found
 
     def _plain(self, step: int) -> Checkpoint:
-        data = self._store.page(self._run, step)
+        data = self._store.pages.of(self._run, step)
         try:
             page = PageState.model_validate_json(data) if data else PageState()
         except ValidationError as error:

@@ -24,6 +24,7 @@ from core.schema.errors import ActionError, UsageError
 from core.schema.messages import LLMReply
 from core.schema.restore import Parted
 from core.schema.step import Acted, CallRecord, Reviewed, record_of
+from core.trace.calls import stored_prompt, stored_reply
 from core.trace.prompt_words import lasting, plain, words_of
 from core.trace.records import StepDetail
 from core.trace.store import TraceStore
@@ -52,9 +53,9 @@ def recorded_calls(store: TraceStore, detail: StepDetail) -> list[RecordedCall]:
     edited = any(intervention.kind == "prompt" for intervention in detail.interventions)
     calls = []
     for call in detail.calls:
-        prompt = store.prompt(call)
+        prompt = stored_prompt(store, call)
         words = "" if edited else words_of(prompt.messages, prompt.tools)
-        calls.append(RecordedCall(call, words, store.reply(call)))
+        calls.append(RecordedCall(call, words, stored_reply(store, call)))
     return calls
 
 

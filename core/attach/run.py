@@ -116,9 +116,9 @@ class AttachedRun(AgentRun):
         """Read the page once the agent asks or does something."""
         arrival = await self.attachment.arrival()
         tabs = self.world.tabs
-        if isinstance(arrival, HeldAct) and arrival.tab in await tabs.host.tabs():
+        if isinstance(arrival, HeldAct) and arrival.tab in await tabs.browser.host.tabs():
             if arrival.tab != tabs.current.tab:
-                await tabs.make_current(arrival.tab)
+                await tabs.browser.make_current(arrival.tab)
         else:
             await tabs.follow()
         self.attachment.let_through.clear()

@@ -7,9 +7,9 @@ run.
 
 from playwright.async_api import Error
 
-from core.browser import fields, gestures, mouse_and_keys
 from core.browser.boundary import Boundary
 from core.browser.channel import PageGone
+from core.browser.input import fields, gestures, mouse_and_keys
 from core.browser.locating import Located, locate
 from core.browser.page import Page
 from core.browser.tabs import Tabs

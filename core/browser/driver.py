@@ -77,4 +77,4 @@ class TabDriver:
         try:
             await self._tabs.goto(url)
         finally:
-            await self._tabs.make_current(first)
+            await self._tabs.browser.make_current(first)

@@ -4,7 +4,6 @@ Acting and reading build on this. See `actor` for the actions and `settling` for
 """
 
 import base64
-from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -13,10 +12,9 @@ from playwright.async_api import Page as PlaywrightPage
 
 from core.browser.channel import Channel, PageGone
 from core.browser.frames import Frames
-from core.browser.log.listener import PageListener
-from core.browser.page_protocol import PageProtocol, Refs
+from core.browser.page_protocol import PageKeeper, PageProtocol
 from core.schema.errors import BrowserError
-from core.schema.events import BrowserEvent, TabId
+from core.schema.events import TabId
 from core.system.patience import within
 
 FRAME_TAGS = ("IFRAME", "FRAME", "OBJECT", "EMBED")
@@ -30,19 +28,12 @@ class Page(PageProtocol):
         return Frames(self)
 
     @classmethod
-    async def attach(
-        cls,
-        tab: TabId,
-        page: PlaywrightPage,
-        listener: Callable[[BrowserEvent], None],
-        refs: Refs,
-        log: PageListener,
-    ) -> "Page":
+    async def attach(cls, tab: TabId, page: PlaywrightPage, keeper: PageKeeper) -> "Page":
         """Take hold of a tab: its session, our world in every document, its requests; raises BrowserError."""
         try:
             async with within(30):
                 channel = Channel(await page.context.new_cdp_session(page))
-                self = cls(tab, page, channel, listener, refs, log)
+                self = cls(tab, page, channel, keeper)
                 page.on("crash", lambda _: self._on_crash())
                 await self.prepare(channel)
                 await self.send("Network.enable", {"maxTotalBufferSize": 0, "maxResourceBufferSize": 0})
@@ -50,6 +41,7 @@ class Page(PageProtocol):
                 await self.send("Emulation.setFocusEmulationEnabled", {"enabled": True})
         except (Error, PageGone, TimeoutError) as error:
             raise BrowserError("A tab of the browser cannot be controlled.") from error
+        self.attached = True
         return self
 
     async def element_at(self, x: float, y: float) -> dict[str, Any] | None:

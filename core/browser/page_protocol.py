@@ -3,19 +3,21 @@
 import asyncio
 import json
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from playwright.async_api import Error
 from playwright.async_api import Page as PlaywrightPage
 
+from core.browser.boundary import Border
 from core.browser.channel import WORLD, Channel, FrameLink, PageGone, let_go, world_script
 from core.browser.hanging import ScriptPatience, answers, hangs
 from core.browser.log.listener import PageListener
 from core.browser.net_errors import certificate_refused, gone, network_reason
 from core.browser.network import Loading, Requests
-from core.browser.sent_requests import SentLog
+from core.browser.recovery import Connection
+from core.browser.sent_requests import Holding, SentLog
 from core.schema.errors import ActionError, BrowserError
 from core.schema.events import BrowserEvent, BrowserEventKind, TabId
 from core.system.patience import Limit, within
@@ -41,6 +43,29 @@ class Refs:
         self.lock = asyncio.Lock()
 
 
+class PageKeeper(Protocol):
+    """The browser that a page is in, for what a page alone cannot know or do."""
+
+    refs: Refs
+    log: PageListener
+    border: Border
+    holding: Holding
+    script_patience: ScriptPatience
+    connection: Connection
+
+    def tell(self, event: BrowserEvent) -> None:
+        """Note what a page can cause in any number."""
+
+    async def check_lost(self) -> None:
+        """Raise BrowserError if the page is gone because the browser has ended or is being replaced."""
+
+    async def check_browser(self, page: "PageProtocol") -> None:
+        """Make sure that it is the page which does not answer; raises BrowserError if it was the whole browser."""
+
+    async def end_renderer(self, page: "PageProtocol") -> None:
+        """End the renderer of a page that cannot be helped; raises BrowserError if more had to go."""
+
+
 class PageProtocol:
     """A tab over the protocol: evaluation in our isolated world, requests, navigations."""
 
@@ -49,9 +74,7 @@ class PageProtocol:
         tab: TabId,
         page: PlaywrightPage,
         channel: Channel,
-        listener: Callable[[BrowserEvent], None],
-        refs: Refs,
-        log: PageListener,
+        keeper: PageKeeper,
     ) -> None:
         self.tab = tab
         self.playwright_page = page
@@ -62,32 +85,17 @@ class PageProtocol:
         self.windows_opened = 0
         """Counts the tabs that the page has requested, so that a wait knows whether one is coming."""
         self.frame_of_ref: dict[int, str] = {}
-        self.refs = refs
-        self._listener = listener
+        self.refs = keeper.refs
+        self.log = keeper.log
+        self.keeper = keeper
+        self.attached = False
+        """Until then the keeper is not asked for help: who attaches to a tab gives it up."""
         self._world_came = asyncio.Event()
         self._in_flight: set[asyncio.Future[Any]] = set()
         self._rescue = asyncio.Lock()
         self._document_request = ("", "")
         self.sent = SentLog()
-        self.patient: Callable[[], bool] = lambda: False
-        """Whether an answer may be long in coming, for something is held that the page waits for."""
-        self.flooded: Callable[[], bool] = lambda: False
-        """Whether pages of the browser send much more than is read."""
-        self.unread_requests: Callable[[], int] = lambda: 0
-        """How many requests of the browser's pages are open that were too many to be read."""
-        self.give_up_requests: Callable[[], None] = lambda: None
-        """Waits for none of these any more."""
-        self.check_lost: Callable[[], Awaitable[None]] = _nothing
-        """Raises BrowserError if the page is gone because the browser has ended or is being replaced."""
-        self.check_browser: Callable[[], Awaitable[None]] = _nothing
-        """Makes sure that it is the page which does not answer; raises BrowserError if it was the whole browser."""
-        self.end_renderer: Callable[[], Awaitable[None]] = self.crash
-        """Ends the renderer of a page that cannot be helped; raises BrowserError if more had to go."""
-        self.script_patience = ScriptPatience()
-        self.admits: Callable[[str, bool], Awaitable[bool]] = _any
-        """Whether a document may be opened, by its address and whether it is the tab's own, and in no frame."""
         self._deciding: set[asyncio.Task[None]] = set()
-        self.log = log
 
     async def prepare(self, channel: Channel) -> None:
         """Listen to a session, and put our world into each document it reaches."""
@@ -188,7 +196,7 @@ class PageProtocol:
         given: dict[str, Any] = {"requestId": event["requestId"]}
         top = event.get("frameId") == self.loading.main_frame
         with suppress(Error):  # The page is gone, or asks for another document already.
-            if await self.admits(event["request"]["url"], top):
+            if not self.attached or await self.keeper.border.admits(event["request"]["url"], top):
                 await channel.session.send("Fetch.continueRequest", given)
             else:
                 await channel.session.send("Fetch.failRequest", {**given, "errorReason": "Aborted"})
@@ -208,7 +216,7 @@ class PageProtocol:
 
     def _tell(self, kind: BrowserEventKind, text: str, url: str) -> None:
         """Pass on something that happened besides what was asked."""
-        self._listener(BrowserEvent(kind=kind, text=text, tab=self.tab, url=url))
+        self.keeper.tell(BrowserEvent(kind=kind, text=text, tab=self.tab, url=url))
 
     # Asking the page
 
@@ -337,14 +345,14 @@ class PageProtocol:
         limit, late = Limit(timeout), 0
         try:
             while True:
-                if self.flooded():
+                if self.keeper.connection.filter.flooded:
                     patience = min(patience, FLOOD_SECONDS)
                 with suppress(TimeoutError):
                     async with within(min(patience, max(limit.left(), 0))):
                         await asyncio.wait({task})
                 if task.done():
                     break
-                if self.patient():
+                if self.keeper.holding.held:
                     limit = Limit(timeout)
                     continue
                 if limit.left() <= 0:
@@ -358,7 +366,7 @@ class PageProtocol:
                 raise await self._crashed()
             return task.result()
         except Error as error:
-            await self.check_lost()
+            await self._check_lost()
             if why := gone(error):
                 raise PageGone(why) from error
             raise
@@ -369,8 +377,12 @@ class PageProtocol:
     async def _crashed(self) -> PageGone:
         """Return what to raise where the renderer is gone; raises BrowserError if more than that had to go."""
         async with self._rescue:  # Who ended it may find that it was no help.
-            await self.check_lost()
+            await self._check_lost()
         return PageGone("the renderer crashed")
+
+    async def _check_lost(self) -> None:
+        if self.attached:
+            await self.keeper.check_lost()
 
     async def stir(self, patience: float | None = None) -> None:
         """Make sure the page answers; a script of it that loops for ever is ended. Raises nothing."""
@@ -389,10 +401,15 @@ class PageProtocol:
         async with self._rescue:
             if self.crashed or await answers(channel):
                 return waited
-            await self.check_browser()
+            if self.attached:
+                await self.keeper.check_browser(self)
             url = self.playwright_page.url
             hanging = await hangs(
-                channel, self.requests, self.script_patience, url, lambda: self.crashed or self.flooded()
+                channel,
+                self.requests,
+                self.keeper.script_patience,
+                url,
+                lambda: self.crashed or self.keeper.connection.filter.flooded,
             )
             if not hanging:
                 return True
@@ -400,7 +417,7 @@ class PageProtocol:
             await answers(channel, "Runtime.terminateExecution")
             if not await answers(channel):
                 log.warning("Stopping the page's script did not help; its renderer was ended.")
-                await self.end_renderer()
+                await (self.keeper.end_renderer(self) if self.attached else self.crash())
             return True
 
     async def crash(self) -> None:
@@ -453,14 +470,6 @@ class PageProtocol:
 
     def main_frame(self) -> FrameLink:
         return FrameLink(self.loading.main_frame, self.channel, self.playwright_page.url, "", None)
-
-
-async def _nothing() -> None:
-    pass
-
-
-async def _any(url: str, top: bool) -> bool:
-    return True
 
 
 def _lacks_walker(result: dict[str, Any]) -> bool:

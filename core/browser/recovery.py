@@ -2,7 +2,7 @@
 kills them.
 
 Parts that do not answer are replaced, the smallest first: the renderer of a tab, then the profile with its
-tabs, then the connection. `core.browser.tabs` does this. `Connection.answers` distinguishes a dead part from
+tabs, then the connection. `core.browser.live_browser` does this. `Connection.answers` distinguishes a dead part from
 a busy machine with a question that does not concern any page.
 """
 
@@ -61,7 +61,7 @@ class Connection:
 
     def __init__(self, host: BrowserHost, log: PageListener) -> None:
         self._host = host
-        self._filter = MessageFilter(log.leave_out, log.note_too_long)
+        self.filter = MessageFilter(log.leave_out, log.note_too_long)
         self._manager: Any = None
         self._playwright: Playwright | None = None
         self._sign: CDPSession | None = None
@@ -79,28 +79,9 @@ class Connection:
         alive = process is None or process.returncode is None
         return self.browser is not None and alive and self.browser.is_connected()
 
-    @property
-    def flooded(self) -> bool:
-        """Whether pages send much more than is read: the connection is slow for their sake."""
-        return self._filter.flooded
-
-    @property
-    def endless(self) -> bool:
-        """Whether pages send much more than is read, and are taken not to stop."""
-        return self._filter.endless
-
-    @property
-    def unread_requests(self) -> int:
-        """How many requests of pages that were left out are not answered yet."""
-        return self._filter.open_requests
-
-    def give_up_requests(self) -> None:
-        """Do not wait for the requests that were left out."""
-        self._filter.give_up_requests()
-
     def forget_pages(self) -> None:
         """Begin again with other pages."""
-        self._filter.forget()
+        self.filter.forget()
 
     @property
     def _transport(self) -> Any:
@@ -122,7 +103,7 @@ class Connection:
     def _listen(self, transport: Any) -> None:
         # Nobody asks Playwright why its driver ended, of which asyncio would complain.
         transport.on_error_future.add_done_callback(lambda end: end.cancelled() or end.exception())
-        thin(transport, self._filter, self._on_message)
+        thin(transport, self.filter, self._on_message)
 
     def _on_message(self, data: bytes) -> None:
         self._messages += 1
@@ -160,7 +141,11 @@ class Connection:
                     return asked.exception() is None
                 silent = silent + 1 if messages == self._messages else 0
                 tried += not (
-                    reads_flood and self.flooded and not silent and not self.endless and flood.left() > 0
+                    reads_flood
+                    and self.filter.flooded
+                    and not silent
+                    and not self.filter.endless
+                    and flood.left() > 0
                 )
                 if silent >= SIGNS:
                     if not await self._driver_resumes():

@@ -17,7 +17,7 @@ from playwright.async_api import Browser, CDPSession, Error, Page
 
 from core.browser.channel import let_go
 from core.browser.floods import shortened
-from core.browser.person_input import InputQueue
+from core.browser.input.person_input import InputQueue
 from core.browser.screen import Screen, ScreenPicture, ShownBrowser, ShownTab
 from core.schema.events import TabId
 from core.system.patience import Limit, within

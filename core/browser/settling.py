@@ -116,7 +116,7 @@ async def settle(page: Page, since: SettleMark, bounds: Bounds = DEFAULT_BOUNDS)
             break
         if not await _answered(page, since, bounds.requests, seen):
             page.requests.give_up(since.requests)
-            page.give_up_requests()
+            page.keeper.connection.filter.give_up_requests()
             reason = "requests still pending"
             break
     if navigated and reason == "quiet":
@@ -160,7 +160,7 @@ async def _until(page: Page, holds: Callable[[], bool], most: float) -> bool:
             return False
         page.loading.changed.clear()
         try:
-            silence = FLOOD_SECONDS if page.flooded() else _SILENCE
+            silence = FLOOD_SECONDS if page.keeper.connection.filter.flooded else _SILENCE
             async with within(min(left, silence)):
                 await page.loading.changed.wait()
         except TimeoutError:
@@ -180,7 +180,7 @@ async def _redirected(page: Page, seen: int) -> bool:
 
 
 def _pending(page: Page, since: SettleMark) -> int:
-    return page.requests.open_since(since.requests) + page.unread_requests()
+    return page.requests.open_since(since.requests) + page.keeper.connection.filter.open_requests
 
 
 async def _answered(page: Page, since: SettleMark, most: float, seen: int) -> bool:
@@ -196,6 +196,6 @@ async def _answered(page: Page, since: SettleMark, most: float, seen: int) -> bo
             return False
         # Of what was too much to be read, no event tells that it has ended.
         with suppress(TimeoutError):
-            async with within(min(left, _PIECE) if page.unread_requests() else left):
+            async with within(min(left, _PIECE) if page.keeper.connection.filter.open_requests else left):
                 await page.requests.changed.wait()
     return True

@@ -77,6 +77,7 @@ class _SharedConnection(Connection):
 
     def __init__(self, shared: SharedChromium, host: BrowserHost, log: PageListener) -> None:
         super().__init__(host, log)
+        self.filter = shared.connection.filter
         self._shared = shared
         self._of: Any = None
         """What the shared connection had as its browser when this one began."""
@@ -85,21 +86,6 @@ class _SharedConnection(Connection):
     def connected(self) -> bool:
         shared = self._shared.connection
         return self._of is not None and self._of is shared.browser and shared.connected
-
-    @property
-    def flooded(self) -> bool:
-        return self._shared.connection.flooded
-
-    @property
-    def endless(self) -> bool:
-        return self._shared.connection.endless
-
-    @property
-    def unread_requests(self) -> int:
-        return self._shared.connection.unread_requests
-
-    def give_up_requests(self) -> None:
-        self._shared.connection.give_up_requests()
 
     def forget_pages(self) -> None:
         """The pages of the others stay."""

@@ -35,12 +35,12 @@ def _embedded_browser(load: Callable[[], Settings], with_embedded: Callable[...,
     async def work(host: BrowserHost) -> CheckNote:
         tabs = Tabs(host)
         try:
-            await tabs.start()
+            await tabs.browser.start()
             await tabs.open_profile()
             await tabs.goto("data:text/html,<title>ready</title><p>ready</p>")
             title = await tabs.current.evaluate("document.title")
         finally:
-            await tabs.close()
+            await tabs.browser.close()
         return (
             ok("starts and loads a page.") if title == "ready" else fail("started, but a page did not load.")
         )

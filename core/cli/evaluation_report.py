@@ -9,8 +9,7 @@ from core.cli.surroundings import in_loop, open_unattended
 from core.debugger.evaluations.failures import FailureGroup
 from core.debugger.evaluations.figures import GroupShare
 from core.debugger.evaluations.naming import NamedFailures, named
-from core.debugger.evaluations.report import EvaluationReport, report_of, with_failures
-from core.debugger.evaluations.report_csv import csv_of
+from core.debugger.evaluations.report import EvaluationReport, csv_of, report_of, with_failures
 from core.debugger.evaluations.report_html import html_of
 from core.schema.errors import UsageError
 from core.schema.record import Record

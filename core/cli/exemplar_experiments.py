@@ -20,6 +20,7 @@ from core.exemplars.library.records import Filter
 from core.schema.errors import NotInLibraryError, NotInTraceError, UsageError
 from core.schema.step import Decided
 from core.settings.settings import Settings, config_folder
+from core.trace.calls import stored_prompt
 from core.trace.store import TraceStore
 
 
@@ -51,7 +52,7 @@ def replay_exemplars(
         results = []
         tabs = Tabs(host)
         try:
-            await tabs.start()
+            await tabs.browser.start()
             for entry in entries:
                 result = await replay(
                     entry.exemplar,
@@ -67,7 +68,7 @@ def replay_exemplars(
                 results.append(result)
             return results
         finally:
-            await tabs.close()
+            await tabs.browser.close()
             await environments.close()
 
     try:
@@ -171,7 +172,7 @@ def _with_exemplars(store: TraceStore, run: int) -> tuple[int, ...]:
         detail = store.step(run, row.number)
         asked = any(isinstance(record, Decided) for record in detail.records)
         calls = [call for call in detail.calls if call.purpose in ("decide", "function")]
-        if asked and calls and any(part.kind == "exemplar" for part in store.prompt(calls[0]).parts):
+        if asked and calls and any(part.kind == "exemplar" for part in stored_prompt(store, calls[0]).parts):
             found.append(row.number)
     return tuple(found)
 

@@ -1,4 +1,4 @@
-"""Commands about stored runs: their list, one run, one step."""
+"""Commands about stored runs: their list, one run, one step, two runs side by side."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,9 +6,12 @@ from datetime import datetime
 from typing import Any
 
 from core.cli.output import put, put_json, put_lines, put_table, say, verdict_word
+from core.debugger.compare.alignment import compare_runs, compare_steps
+from core.debugger.compare.views import AlignedPair, Compared, Part
 from core.schema.errors import NotInTraceError, UsageError
 from core.settings.settings import Settings
-from core.trace.records import RunFilter, RunRow, StepDetail
+from core.trace.calls import stored_prompt, stored_reply
+from core.trace.records import RunFilter, RunRow, StepDetail, StepRow
 from core.trace.store import TraceStore
 
 
@@ -119,7 +122,7 @@ def _show_step(store: TraceStore, row: RunRow, number: int, as_json: bool) -> No
         put_json(_step_as_json(store, detail))
         return
     step = detail.row
-    put(f"run {row.run}, step {number}: {step.action or 'no action'} {step.target}".rstrip())
+    put(f"run {row.run}, step {number}: {step.in_words}")
     put(f"state {step.state} at {step.url}")
     put_lines(f"thought: {step.thought}")
     put(f"outcome: {step.outcome} {step.message}".rstrip())
@@ -133,8 +136,10 @@ def _show_step(store: TraceStore, row: RunRow, number: int, as_json: bool) -> No
 def _step_as_json(store: TraceStore, detail: StepDetail) -> dict[str, Any]:
     calls = []
     for call in detail.calls:
-        reply = store.reply(call)
-        prompt = store.prompt(call).model_dump(mode="json", exclude={"messages": {"__all__": {"images"}}})
+        reply = stored_reply(store, call)
+        prompt = stored_prompt(store, call).model_dump(
+            mode="json", exclude={"messages": {"__all__": {"images"}}}
+        )
         calls.append(
             {
                 **call.model_dump(mode="json"),
@@ -148,3 +153,55 @@ def _step_as_json(store: TraceStore, detail: StepDetail) -> dict[str, Any]:
         "calls": calls,
         "interventions": [intervention.model_dump(mode="json") for intervention in detail.interventions],
     }
+
+
+def compare(settings: Settings, left: int, right: int, *, as_json: bool) -> None:
+    """Print the steps of two runs side by side and what differs first; raises UsageError if one is not there."""
+    with reading(settings) as store:
+        compared = compare_runs(store, left, right)
+        parts = _first_parts(store, compared)
+    if as_json:
+        put_json(
+            {
+                **compared.model_dump(),
+                "first_difference": compared.first_difference,
+                "parts": [{**part.model_dump(), "same": part.same} for part in parts],
+            }
+        )
+        return
+    put_table(
+        ("", f"run {left}", f"run {right}", "differs in"),
+        [
+            (_pair_mark(pair), _step_words(pair.left), _step_words(pair.right), _differs_in(pair))
+            for pair in compared.pairs
+        ],
+    )
+    if compared.first_difference is None:
+        put("The runs do not differ in page, action or outcome of any step.")
+        return
+    names = ", ".join(part.name for part in parts if not part.same)
+    put(f"They first differ at line {compared.first_difference + 1}: {names}.")
+
+
+def _first_parts(store: TraceStore, compared: Compared) -> tuple[Part, ...]:
+    if compared.first_difference is None:
+        return ()
+    pair = compared.pairs[compared.first_difference]
+    left, right = ((row.run, row.number) if row is not None else None for row in (pair.left, pair.right))
+    return compare_steps(store, left, right)
+
+
+def _pair_mark(pair: AlignedPair) -> str:
+    return "=" if pair.same else "≠" if pair.left and pair.right else "<" if pair.left else ">"
+
+
+def _step_words(row: StepRow | None) -> str:
+    return f"{row.number}. {row.in_words}" if row is not None else ""
+
+
+def _differs_in(pair: AlignedPair) -> str:
+    if pair.shared:
+        return "one shared step"
+    if pair.left is None or pair.right is None:
+        return "only here"
+    return ", ".join(pair.differs)

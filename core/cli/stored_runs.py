@@ -35,7 +35,7 @@ def add_runs_commands(app: typer.Typer) -> None:
         db: Database = None,
     ) -> None:
         """Show two runs or branches side by side, and where they first differ."""
-        from core.cli.comparison import compare as compare_command
+        from core.cli.runs import compare as compare_command
 
         compare_command(settings_with(db=db), left, right, as_json=as_json)
 

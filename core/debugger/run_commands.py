@@ -133,12 +133,12 @@ class RunCommands(SessionCommands):
     @command
     def keep_waiting(self) -> None:
         """Wait for the page that does not answer, however long its script takes."""
-        self._current.need_services().tabs.script_patience.keep_waiting()
+        self._current.need_services().tabs.browser.script_patience.keep_waiting()
 
     @command
     def end_script(self) -> None:
         """End the script that keeps the page from answering."""
-        self._current.need_services().tabs.script_patience.end_script()
+        self._current.need_services().tabs.browser.script_patience.end_script()
 
     @command
     def set_pace(self, seconds: float) -> None:

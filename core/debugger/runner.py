@@ -192,7 +192,7 @@ class Runner:
             await asyncio.wait([going])
         if self._current.services is not None:
             # A browser that waits for what its page asks the person would keep the run from ending.
-            await self._current.services.tabs.host.end_questions()
+            await self._current.services.tabs.browser.host.end_questions()
         try:
             await self._take_page_back()
         except BackstepError as error:
@@ -441,7 +441,7 @@ async def _nothing() -> None:
 
 def _lost(run: AgentRun) -> str:
     """Return how a run whose browser was replaced can continue, or nothing if it has its page."""
-    if not (lost := run.world.tabs.lost):
+    if not (lost := run.world.tabs.browser.lost):
         return ""
     # A step can be gone back to once its page has been read.
     step = run.state.number - (run.next_phase == "observe")

@@ -49,7 +49,7 @@ class Services:
     @property
     def host(self) -> BrowserHost:
         """The browser in use."""
-        return self.tabs.host
+        return self.tabs.browser.host
 
     async def use_browser(self, name: str) -> bool:
         """Have the next profile be opened in the browser of this name; returns whether it is another one than before.
@@ -59,7 +59,7 @@ class Services:
         host = self.browsers(name)
         if host is self.host:
             return False
-        await self.tabs.move_to(host)
+        await self.tabs.browser.move_to(host)
         return True
 
     def world(self, task: Task) -> World:
@@ -100,7 +100,7 @@ class Services:
 
     async def close(self) -> None:
         """Release the browser, the LLMs, the environments, the exemplars and the trace, in this order."""
-        await self.tabs.close()
+        await self.tabs.browser.close()
         await self.llms.close()
         await self.environments.close()
         self.resources.memory.close()
@@ -206,7 +206,7 @@ async def open_services(
     """
     store = TraceStore.open(settings.database)
     tabs = make_tabs(host)
-    tabs.script_patience.seconds = settings.script_seconds
+    tabs.browser.script_patience.seconds = settings.script_seconds
     try:
         store.recover()
         services = Services(
@@ -226,7 +226,7 @@ async def open_services(
             browsers=browsers or (lambda name: host),
         )
         if started:
-            await tabs.start()
+            await tabs.browser.start()
     except BaseException:
         store.close()
         raise

@@ -218,9 +218,11 @@ class Session:
             return
         current.failure = ""
         current.services = services
-        services.tabs.script_patience.waiting.connect(lambda wait: self._publisher.change(script=wait))
+        services.tabs.browser.script_patience.waiting.connect(
+            lambda wait: self._publisher.change(script=wait)
+        )
         self.breaking.open(services.store)
-        services.tabs.on_event(self._on_browser_event)
+        services.tabs.browser.on_event(self._on_browser_event)
         services.llms.person.connect(self.corrections.on_question)
         services.resources.memory.on_progress = self._on_embedded
         settings = services.settings

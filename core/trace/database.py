@@ -8,11 +8,19 @@ resources/trace-schema.md; how a file is opened and brought to the newest is
 """
 
 import sqlite3
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 from core.schema.errors import TraceError
 from core.storage.database import DatabaseFile, FileKind
 from core.trace.blobs import Blobs
+
+JSON = "application/json"
+NewBlobs = Iterable[tuple[bytes, str]]
+"""Contents with their media types."""
+
+T = TypeVar("T")
 
 APPLICATION_ID = 0x42535450
 """Marks the file as ours in its header: the letters BSTP."""
@@ -371,3 +379,11 @@ class TraceDatabase(DatabaseFile):
     def __init__(self, path: Path, kind: FileKind, database: sqlite3.Connection, *, read_only: bool) -> None:
         super().__init__(path, kind, database, read_only=read_only)
         self.blobs = Blobs(self)
+
+
+class Transactions(Protocol):
+    """Does each thing in a transaction of its own."""
+
+    def ask(self, question: Callable[[TraceDatabase], T]) -> T: ...
+
+    def change(self, change: Callable[[TraceDatabase], T], run: int | None = None) -> T: ...

@@ -187,7 +187,7 @@ class EncodedPrompt(NamedTuple):
 
 
 def encode_prompt(request: LLMRequest, without_secrets: Callable[[bytes], bytes] = bytes) -> EncodedPrompt:
-    """Return what `TraceStore.save_call` needs of a request."""
+    """Return what `LLMCalls.save` needs of a request."""
     pictures: list[tuple[bytes, str]] = []
     messages: list[dict[str, Any]] = []
     for message in request.messages:

@@ -1,19 +1,15 @@
 """Reads what is stored of the steps of a run as records; each function works inside the open transaction."""
 
-import itertools
 from collections.abc import Callable
 from typing import Any
 
-from core.browser.log.records import LogPart, PageLog
-from core.browser.recorded.exchange import Exchange
 from core.schema.errors import NotInTraceError, TraceError
-from core.schema.events import BrowserEvent, LogLine
+from core.schema.events import LogLine
 from core.schema.exemplar import Recall
-from core.schema.messages import Usage
 from core.schema.observation import Observation
-from core.schema.record import Record
-from core.schema.step import RECORDS, Aligned, CallRecord, Observed, PhaseRecord, Recalled, record_of
+from core.schema.step import RECORDS, Aligned, Observed, PhaseRecord, Recalled, record_of
 from core.trace import encoding
+from core.trace.calls import calls_of
 from core.trace.database import TraceDatabase
 from core.trace.records import (
     Hit,
@@ -22,32 +18,12 @@ from core.trace.records import (
     StepRow,
     StepTimes,
 )
-from core.trace.run_reader import path, require_run, valid
+from core.trace.run_reader import path, require_run, rows_of_step, valid, valid_json
 
 _STEP_COLUMNS = ", ".join(StepRow.model_fields)
 
 
-_HASHES = {
-    name: f"(SELECT hash FROM blobs WHERE id = {name}) AS {name}"
-    for name in ("messages", "reply", "html", "screenshot")
-}
-
-
-_CALL_COLUMNS = ", ".join(
-    name
-    for field in CallRecord.model_fields
-    for name in (tuple(Usage.model_fields) if field == "usage" else (_HASHES.get(field, field),))
-)
-
-
-class RunEvent(Record):
-    """Something that happened in the browser, with its place in the run."""
-
-    step: int
-    """The current step; 0 before the first."""
-    time: float
-    """Seconds since the epoch."""
-    event: BrowserEvent
+_HASHES = {name: f"(SELECT hash FROM blobs WHERE id = {name}) AS {name}" for name in ("html", "screenshot")}
 
 
 def own_steps(database: TraceDatabase, run: int) -> tuple[StepRow, ...]:
@@ -80,7 +56,7 @@ def step(database: TraceDatabase, run: int, number: int) -> StepDetail:
     return StepDetail(
         row=valid(database, StepRow, row),
         records=_records(database, key, f"step {number} of run {run}"),
-        calls=calls(database, run, number),
+        calls=calls_of(database, run, number),
         interventions=interventions(database, run, number),
     )
 
@@ -132,48 +108,24 @@ def judged(
 
 
 def times(database: TraceDatabase, run: int) -> tuple[StepTimes, ...]:
-    found: dict[int, StepTimes] = {}
+    found = []
     for part, left in path(database, run):
-        begun = {
-            row["number"]: row["begun"]
-            for row in database.rows(
-                "SELECT number, begun FROM steps WHERE run = ? AND number < ? ORDER BY number", (part, left)
-            )
-        }
-        saved = database.rows(
-            "SELECT number, phases.phase, saved, phases_begun.begun FROM phases"
+        phases: dict[int, list[dict[str, Any]]] = {}
+        for row in database.rows(
+            "SELECT number, phases.phase, phases_begun.begun, saved FROM phases"
             " JOIN steps ON steps.id = phases.step"
             " LEFT JOIN phases_begun ON phases_begun.step = steps.id AND phases_begun.phase = phases.phase"
             " WHERE run = ? AND number < ? ORDER BY number, position",
             (part, left),
+        ):
+            phases.setdefault(row.pop("number"), []).append(row)
+        steps = database.rows(
+            "SELECT number, begun FROM steps WHERE run = ? AND number < ? ORDER BY number", (part, left)
         )
-        by_step = {
-            number: tuple(rows) for number, rows in itertools.groupby(saved, key=lambda row: row["number"])
-        }
-        for number, since in begun.items():
-            phases = by_step.get(number, ())
-            values = {
-                "number": number,
-                "begun": since,
-                "saved": tuple((row["phase"], row["saved"]) for row in phases),
-                "phases_begun": tuple(
-                    (row["phase"], row["begun"]) for row in phases if row["begun"] is not None
-                ),
-            }
-            found[number] = valid(database, StepTimes, values)
-    return tuple(found.values())
-
-
-def pictures(database: TraceDatabase, run: int) -> dict[int, str]:
-    """Return the hashes of the steps' pictures by the number of the step; a step without one is left out."""
-    return {
-        row["number"]: row["hash"]
-        for part, left in path(database, run)
-        for row in database.rows(
-            "SELECT number, hash FROM steps JOIN blobs ON blobs.id = screenshot WHERE run = ? AND number < ?",
-            (part, left),
-        )
-    }
+        found += [
+            valid(database, StepTimes, {**step, "phases": phases.get(step["number"], ())}) for step in steps
+        ]
+    return tuple(found)
 
 
 def judgements(database: TraceDatabase, run: int) -> tuple[tuple[int, Aligned], ...]:
@@ -194,76 +146,22 @@ def judgements(database: TraceDatabase, run: int) -> tuple[tuple[int, Aligned], 
     return tuple(found)
 
 
-def calls(database: TraceDatabase, run: int, step: int | None = None) -> tuple[CallRecord, ...]:
-    rows = _rows_of_step(database, f"SELECT {_CALL_COLUMNS} FROM calls", run, step, "number")
-    return tuple(_call(database, row) for row in rows)
-
-
 def interventions(database: TraceDatabase, run: int, step: int | None = None) -> tuple[Intervention, ...]:
     columns = 'run, step, kind, who, time AS "when", before, after'
-    rows = _rows_of_step(database, f"SELECT {columns} FROM interventions", run, step, "id")
+    rows = rows_of_step(database, f"SELECT {columns} FROM interventions", run, step, "id")
     return tuple(valid(database, Intervention, row) for row in rows)
 
 
-def events(database: TraceDatabase, run: int) -> tuple[RunEvent, ...]:
-    rows = _rows_of_step(database, "SELECT step, time, kind, text, tab, url FROM events", run, None, "id")
-    return tuple(
-        RunEvent(step=row.pop("step"), time=row.pop("time"), event=valid(database, BrowserEvent, row))
-        for row in rows
-    )
-
-
 def hits(database: TraceDatabase, run: int, step: int | None = None) -> tuple[Hit, ...]:
-    rows = _rows_of_step(database, f"SELECT {', '.join(Hit.model_fields)} FROM hits", run, step, "id")
+    rows = rows_of_step(database, f"SELECT {', '.join(Hit.model_fields)} FROM hits", run, step, "id")
     return tuple(valid(database, Hit, row) for row in rows)
 
 
 def what_ifs(database: TraceDatabase, run: int, step: int) -> tuple[tuple[int, str], ...]:
-    rows = _rows_of_step(
+    rows = rows_of_step(
         database, "SELECT number, record FROM what_ifs", owner(database, run, step), step, "number"
     )
     return tuple((row["number"], database.blobs.content(row["record"]).decode()) for row in rows)
-
-
-def page_log(database: TraceDatabase, run: int, number: int) -> tuple[LogPart, ...] | None:
-    """Return what the pages reported in a step; None if the step was stored before that was kept."""
-    rows = _rows_of_step(
-        database, "SELECT moment, log FROM page_logs", owner(database, run, number), number, "id"
-    )
-    if not rows:
-        return None
-    try:
-        logs = [
-            PageLog()
-            if row["log"] is None
-            else encoding.from_json(PageLog, database.blobs.content(row["log"]))
-            for row in rows
-        ]
-    except ValueError as error:
-        raise database.damaged() from error
-    return tuple(
-        valid(database, LogPart, {"moment": row["moment"], "log": log})
-        for row, log in zip(rows, logs, strict=True)
-    )
-
-
-def network(database: TraceDatabase, run: int) -> tuple[Exchange, ...]:
-    """Return what servers answered in a run, and before it in those that it branched from, in order."""
-    columns = "step, opening, method, url, kind, sent, status, headers, blobs.hash AS body, missing, error"
-    try:
-        return tuple(
-            Exchange.model_validate(
-                {**row, "headers": encoding.parsed(row["headers"]), "body": row["body"] or ""}
-            )
-            for part, left in path(database, run)
-            for row in database.rows(
-                f"SELECT {columns} FROM exchanges LEFT JOIN blobs ON blobs.id = exchanges.body"
-                " WHERE run = ? AND step < ? ORDER BY exchanges.id",
-                (part, left),
-            )
-        )
-    except ValueError as error:
-        raise database.damaged() from error
 
 
 def log(database: TraceDatabase, run: int | None, limit: int) -> tuple[LogLine, ...]:
@@ -276,11 +174,7 @@ def log(database: TraceDatabase, run: int | None, limit: int) -> tuple[LogLine, 
 
 
 def observation(database: TraceDatabase, id: int) -> Observation:
-    data = database.blobs.content(id)
-    try:
-        return encoding.from_json(Observation, data)
-    except ValueError as error:
-        raise database.damaged() from error
+    return valid_json(database, Observation, database.blobs.content(id))
 
 
 def _records(
@@ -310,27 +204,6 @@ def _records(
             observations[row["part"]] = record.observation
         found.append(record)
     return tuple(found)
-
-
-def _call(database: TraceDatabase, row: dict[str, Any]) -> CallRecord:
-    usage = {name: row.pop(name) for name in Usage.model_fields}
-    try:
-        row["retries"] = encoding.parsed(row["retries"])
-    except (ValueError, TypeError) as error:
-        raise database.damaged() from error
-    return valid(database, CallRecord, {**row, "reply": row["reply"] or "", "usage": usage})
-
-
-def _rows_of_step(
-    database: TraceDatabase, select: str, run: int, step: int | None, order: str
-) -> list[dict[str, Any]]:
-    if step is None:
-        return [
-            row
-            for part, left in path(database, run)
-            for row in database.rows(f"{select} WHERE run = ? AND step < ? ORDER BY {order}", (part, left))
-        ]
-    return database.rows(f"{select} WHERE run = ? AND step = ? ORDER BY {order}", (run, step))
 
 
 def _no_step(database: TraceDatabase, run: int, number: int) -> str:

@@ -244,20 +244,31 @@ class StepRow(Record):
     seconds: float = 0.0
     seconds_in_llm: float = 0.0
 
+    @property
+    def in_words(self) -> str:
+        """The action, and what it acts on."""
+        return f"{self.action or 'no action'} {self.target}".rstrip()
+
+
+class PhaseTimes(Record):
+    """When a phase began and when its record was stored; seconds since the epoch."""
+
+    phase: Phase
+    begun: float | None
+    """None if that is not known."""
+    saved: float
+
 
 class StepTimes(Record):
-    """When a step began, and when each phase stored its record; seconds since the epoch."""
+    """When a step and its phases began, and when each phase stored its record; seconds since the epoch."""
 
     number: int
     begun: float
-    saved: tuple[tuple[Phase, float], ...] = ()
-    """In the order of the phases."""
-    phases_begun: tuple[tuple[Phase, float], ...] = ()
-    """When the phases began, those left out of which that is not known."""
+    phases: tuple[PhaseTimes, ...] = ()
 
     @property
     def ended(self) -> float:
-        return max((self.begun, *(time for _, time in self.saved)))
+        return max((self.begun, *(phase.saved for phase in self.phases)))
 
 
 InterventionKind = Literal[

@@ -15,6 +15,7 @@ from core.llm.repair import ReplyFormat
 from core.schema.errors import LLMError, UsageError
 from core.schema.messages import LLM, LLMReply, LLMRequest, Retry
 from core.schema.step import CallRecord
+from core.trace.calls import stored_prompt, stored_reply
 from core.trace.prompt_words import LOOPBACK, difference, lasting, plain, words_of
 from core.trace.store import TraceStore
 
@@ -49,7 +50,7 @@ class ReplayLLM:
         self._live = find(live) if live else None
         self._database = database
         with closing(TraceStore.open(database, read_only=True)) as store:
-            self._calls = list(store.calls(self._run))
+            self._calls = list(store.calls.of(self._run))
             self.reply_format = self._recorded_form(store)
         self._gone_live = False
         self._finding = asyncio.Lock()
@@ -88,7 +89,7 @@ class ReplayLLM:
         deciding = next((call for call in self._calls if call.purpose in ("decide", "function")), None)
         if deciding is None:
             return "tools"
-        prompt = store.prompt(deciding)
+        prompt = stored_prompt(store, deciding)
         return "tools" if prompt.tools else "json" if prompt.reply_schema is not None else "lines"
 
     def _find(self, request: LLMRequest) -> tuple[LLMReply | None, str]:
@@ -101,13 +102,13 @@ class ReplayLLM:
         for position, call in enumerate(self._calls):
             if call.purpose != request.purpose:
                 continue
-            prompt = store.prompt(call)
+            prompt = stored_prompt(store, call)
             recorded = words_of(prompt.messages, prompt.tools)
             same = lasting if request.purpose == "agent" else plain
             if same(recorded) != same(asked):
                 first = first or self._difference(call, recorded, asked)
                 continue
-            reply = store.reply(call)
+            reply = stored_reply(store, call)
             if reply is None:
                 continue  # It was cancelled, or failed.
             # What came before was not asked for again: it is not due any more.

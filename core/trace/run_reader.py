@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from core.schema.changes import Changes
 from core.schema.errors import NotInTraceError
 from core.storage.database import phrases_of
 from core.trace import encoding, owners
@@ -105,10 +106,13 @@ def kept_for_run(database: TraceDatabase, run: int, column: str) -> bytes:
     return b"" if row["kept"] is None else database.blobs.content(row["kept"])
 
 
-def changes(database: TraceDatabase, run: int) -> tuple[bytes, ...]:
-    """Return what was asked of a run and of those that it branched from, the oldest first."""
-    found = (kept_for_run(database, part, "changes") for part, _ in path(database, run))
-    return tuple(data for data in found if data)
+def changes(database: TraceDatabase, run: int) -> Changes:
+    """Return what was asked of a run and of those that it branched from; the nearest wins."""
+    whole = Changes()
+    for part, _ in path(database, run):
+        if data := kept_for_run(database, part, "changes"):
+            whole = valid_json(database, Changes, data).over(whole)
+    return whole
 
 
 def run_of(database: TraceDatabase, attempt: CaseAttempt) -> int | None:
@@ -172,6 +176,27 @@ def valid(database: TraceDatabase, cls: type[M], values: dict[str, Any]) -> M:
         return cls.model_validate(values)
     except ValidationError as error:
         raise database.damaged() from error
+
+
+def valid_json(database: TraceDatabase, cls: type[M], data: bytes) -> M:
+    """Read a model of this class from JSON as it is stored; raises TraceError if it is damaged."""
+    try:
+        return encoding.from_json(cls, data)
+    except ValueError as error:
+        raise database.damaged() from error
+
+
+def rows_of_step(
+    database: TraceDatabase, select: str, run: int, step: int | None, order: str
+) -> list[dict[str, Any]]:
+    """Return the rows of a step, or of all steps of a run; for a branch, those of the steps before it first."""
+    if step is None:
+        return [
+            row
+            for part, left in path(database, run)
+            for row in database.rows(f"{select} WHERE run = ? AND step < ? ORDER BY {order}", (part, left))
+        ]
+    return database.rows(f"{select} WHERE run = ? AND step = ? ORDER BY {order}", (run, step))
 
 
 def _no_run(database: TraceDatabase, run: int) -> str:

@@ -1,22 +1,13 @@
 """Where runs are to stop: the breakpoints and watches of a database, and what runs have hit."""
 
-from collections.abc import Callable, Iterable
-from typing import Literal, Protocol, TypeVar
+from collections.abc import Iterable
+from typing import Literal
 
 from core.trace import reader, run_reader
-from core.trace.database import TraceDatabase
+from core.trace.database import TraceDatabase, Transactions
 from core.trace.records import BreakpointRow, Hit, WatchRow
 
-T = TypeVar("T")
 Table = Literal["breakpoints", "watches"]
-
-
-class Transactions(Protocol):
-    """Does each thing in a transaction of its own."""
-
-    def ask(self, question: Callable[[TraceDatabase], T]) -> T: ...
-
-    def change(self, change: Callable[[TraceDatabase], T]) -> T: ...
 
 
 class Stops:

@@ -1,38 +1,33 @@
-"""The trace: the only interface to the database of runs.
+"""The trace: the interface to the database of runs and their steps.
 
 Each method is one transaction, committed when the method returns. If it raises TraceError, nothing of it was
 stored, and everything before it is kept.
 """
 
-import json
 import time
-from collections.abc import Callable, Collection, Generator, Iterable, Mapping
+from collections.abc import Callable, Collection, Generator, Iterable
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from core.browser.log.records import LogPart, Moment, PageLog
-from core.browser.recorded.exchange import Exchange, Taken
 from core.schema.changes import Changes
-from core.schema.events import BrowserEvent, LogLine
+from core.schema.events import LogLine
 from core.schema.exemplar import Recall
-from core.schema.messages import LLMReply
-from core.schema.observation import Observation, picture_type
-from core.schema.restore import Restored
+from core.schema.observation import Observation
 from core.schema.secrets import Kind, Secrets, told_by
-from core.schema.step import Aligned, BlobHash, CallRecord, PhaseRecord, Recalled, record_of
+from core.schema.step import Aligned, BlobHash, PhaseRecord, Recalled, record_of
 from core.schema.task import Verdict
 from core.storage.database import BUSY_SECONDS
-from core.trace import encoding, owners, pruning, run_reader
+from core.trace import owners, pruning, run_reader
 from core.trace import reader as reading
 from core.trace import writer as writing
-from core.trace.database import KIND, TraceDatabase
-from core.trace.encoding import Prompt
-from core.trace.hidden_records import hidden_exchange, hidden_log, hidden_record, types
+from core.trace.calls import LLMCalls
+from core.trace.database import JSON, KIND, NewBlobs, TraceDatabase
+from core.trace.hidden_records import hidden_record, types
 from core.trace.imports.records import ImportedRun
 from core.trace.imports.storage import store_run
+from core.trace.pages import StoredPages
 from core.trace.pruning import Pruned, PrunePlan, PruneRequest
-from core.trace.reader import RunEvent
 from core.trace.records import (
     CaseAttempt,
     Intervention,
@@ -48,15 +43,11 @@ from core.trace.repro.rows import Copier, RowChange, hide_in
 from core.trace.stops import Stops
 from core.trace.under_way import JUDGED, RunsUnderWay, StepUnderWay
 
-JSON = "application/json"
-NewBlobs = Iterable[tuple[bytes, str]]
-"""Contents with their media types."""
-
 T = TypeVar("T")
 
 
 class TraceStore:
-    """Runs with their steps, pages and LLM calls."""
+    """Runs with their steps; what else is stored of them is in the parts `calls`, `pages` and `stops`."""
 
     def __init__(self, database: TraceDatabase) -> None:
         self.path = database.path
@@ -65,8 +56,10 @@ class TraceStore:
         """Names this process in what it is at work on."""
         self.left_out: str | None = None
         """What was left out of a copy without secrets, in a sentence; None for another store."""
-        self.stops = Stops(self)
         self._under_way = RunsUnderWay()
+        self.calls = LLMCalls(self, self._under_way)
+        self.pages = StoredPages(self, self._under_way)
+        self.stops = Stops(self)
         self._noted: dict[int, str] = {}
 
     @classmethod
@@ -159,25 +152,6 @@ class TraceStore:
             kept, _ = self._database.blobs.put(agent, JSON)
             self._database.update("steps", {"run": run, "number": step}, {"agent": kept})
 
-    def save_page(self, run: int, step: int, page: bytes) -> None:
-        """Store what the browser and the environment's server keep for the page of a step, as JSON.
-
-        Its cookies and storage stay as they are: going back needs them.
-        """
-        with self._write():
-            kept, _ = self._database.blobs.put(page, JSON, whole=True)
-            self._database.update("steps", {"run": run, "number": step}, {"page": kept})
-
-    def save_network(self, run: int, step: int, taken: Iterable[Taken]) -> None:
-        """Store what servers answered in a step, in this order."""
-        with self._write(run):
-            for exchange, body in taken:
-                exchange, body = hidden_exchange(exchange, body, self.secrets)
-                kept = self._database.blobs.put(body, exchange.media_type)[0] if body else None
-                values = exchange.model_dump(exclude={"step", "headers", "body"})
-                values |= {"run": run, "step": step, "time": time.time(), "body": kept}
-                self._database.insert("exchanges", {**values, "headers": json.dumps(exchange.headers)})
-
     def put_blob(self, data: bytes, media_type: str) -> BlobHash:
         """Store `data` and return its hash; content that is stored already is left as it is."""
         with self._write():
@@ -233,21 +207,6 @@ class TraceStore:
         self._database.checkpoint()
         self._under_way.forget(run)
 
-    def save_pictures(self, run: int, pictures: Mapping[int, bytes]) -> None:
-        """Store the pictures of a run's own steps, by their numbers, which were stored without them."""
-        with self._write(run):
-            for number, picture in pictures.items():
-                kept, _ = self._database.blobs.put(picture, picture_type(picture))
-                self._database.update("steps", {"run": run, "number": number}, {"screenshot": kept})
-        self._under_way.forget(run)
-
-    def save_call(self, run: int, call: CallRecord, *, blobs: NewBlobs = ()) -> None:
-        """Store a call, or store it again under the same number once it has ended."""
-        with self._write():
-            names = writing.save_call(self._database, run, call, blobs)
-        self._under_way.of(run).save_call(call)
-        self._under_way.keep(names)
-
     def save_intervention(self, intervention: Intervention) -> None:
         """Store what a person changed; the run counts as touched from then on."""
         with self._write(intervention.run):
@@ -263,19 +222,6 @@ class TraceStore:
             kept, _ = self._database.blobs.put(record.encode(errors="replace"), JSON)
             values = {"run": run, "step": step, "time": time.time(), "record": kept}
             return self._database.insert("what_ifs", values)
-
-    def save_event(self, run: int, step: int, event: BrowserEvent) -> None:
-        """Store something that happened besides an action; what happened in one is in its `Acted`."""
-        with self._write(run):
-            values = {"run": run, "step": step, "time": time.time(), **event.model_dump()}
-            self._database.insert("events", values)
-
-    def save_page_log(self, run: int, step: int, moment: Moment, log: PageLog) -> None:
-        """Store a part of what the pages reported in a step, empty or not, after those before it."""
-        with self._write(run):
-            data = hidden_log(encoding.to_json(log), self.secrets)
-            kept = None if log.empty else self._database.blobs.put(data, JSON)[0]
-            self._database.insert("page_logs", {"run": run, "step": step, "moment": moment, "log": kept})
 
     def save_log(self, run: int | None, line: LogLine) -> None:
         with self._write(run):
@@ -304,12 +250,6 @@ class TraceStore:
             "owner": None,
         }
         self._update_run(run, values)
-
-    def save_restored(self, run: int, restored: Restored) -> None:
-        """Store how well the first page of a branch was brought back."""
-        with self._write(run):
-            kept, _ = self._database.blobs.put(restored.model_dump_json().encode(), JSON)
-            self._database.update("runs", {"run": run}, {"restored": kept, "grade": restored.grade})
 
     def name_run(self, run: int, name: str) -> None:
         """Call a run by a name of the person's; none takes it away."""
@@ -441,11 +381,6 @@ class TraceStore:
         """Return the run that a step was done in: the run itself, or one that it branched from."""
         return self._read(lambda: reading.owner(self._database, run, number))
 
-    def restored(self, run: int) -> Restored | None:
-        """Return how well the first page of a branch was brought back; None for what is not a branch."""
-        data = self._read(lambda: run_reader.kept_for_run(self._database, run, "restored"))
-        return self._whole(lambda: Restored.model_validate_json(data)) if data else None
-
     def step(self, run: int, number: int) -> StepDetail:
         """Return everything stored of a step, its records in the order of the phases.
 
@@ -473,14 +408,6 @@ class TraceStore:
         """Return the agent as it was when the step began; raises TraceError if that was not kept."""
         return self._read(lambda: reading.agent(self._database, run, number))
 
-    def page(self, run: int, number: int) -> bytes:
-        """Return what the browser and the environment's server kept for the page of a step, or nothing."""
-        return self._read(lambda: reading.kept_for_step(self._database, run, number, "page"))
-
-    def network(self, run: int) -> tuple[Exchange, ...]:
-        """Return what servers answered in a run, for a branch before it too, in order; the contents are blobs."""
-        return self._read(lambda: reading.network(self._database, run))
-
     def path_of(self, run: int) -> tuple[int, ...]:
         """Return the runs that a run branched from, the oldest first, and the run itself."""
         return self._read(lambda: tuple(part for part, _ in run_reader.path(self._database, run)))
@@ -494,55 +421,20 @@ class TraceStore:
         steps = self._read(lambda: reading.judged(self._database, run, last - JUDGED + 1, last))
         return tuple((number, record) for number, records in steps for record in records)
 
-    def pictures(self, run: int) -> dict[int, BlobHash]:
-        """Return the blobs of the steps' pictures, by the number of the step; for a branch, of those before it too."""
-        return self._read(lambda: reading.pictures(self._database, run))
-
     def judgements(self, run: int) -> tuple[tuple[int, Aligned], ...]:
         """Return what was judged of the steps of a run, each with its step, in order."""
         return self._read(lambda: reading.judgements(self._database, run))
 
-    def calls(self, run: int) -> tuple[CallRecord, ...]:
-        return self._read(lambda: reading.calls(self._database, run))
-
-    def prompt(self, call: CallRecord) -> Prompt:
-        """Return what was sent in a call."""
-        data = self.blob(call.messages)
-        return self._whole(lambda: encoding.decode_prompt(data, self.blob))
-
-    def reply(self, call: CallRecord) -> LLMReply | None:
-        """Return what came back, or None if nothing came."""
-        if not call.reply:
-            return None
-        data = self.blob(call.reply)
-        return self._whole(lambda: encoding.decode_reply(data))
-
     def interventions(self, run: int) -> tuple[Intervention, ...]:
         return self._read(lambda: reading.interventions(self._database, run))
-
-    def events(self, run: int) -> tuple[RunEvent, ...]:
-        return self._read(lambda: reading.events(self._database, run))
 
     def what_ifs(self, run: int, step: int) -> tuple[tuple[int, str], ...]:
         """Return what was asked again of a step, each as its number and JSON, in order."""
         return self._read(lambda: reading.what_ifs(self._database, run, step))
 
-    def page_log(self, run: int, number: int) -> tuple[LogPart, ...] | None:
-        """Return what pages reported in a step, in order; None if it was stored before that was kept."""
-        return self._read(lambda: reading.page_log(self._database, run, number))
-
     def changes(self, run: int) -> Changes:
         """Return what was asked of a run and of those that it branched from; the nearest wins."""
-        whole = Changes()
-        for data in self._read(lambda: run_reader.changes(self._database, run)):
-            whole = self._changes(data).over(whole)
-        return whole
-
-    def _changes(self, data: bytes) -> Changes:
-        try:
-            return Changes.model_validate_json(data)
-        except ValueError as error:
-            raise self._database.damaged() from error
+        return self._read(lambda: run_reader.changes(self._database, run))
 
     def log(self, run: int | None = None, *, limit: int = 1000) -> tuple[LogLine, ...]:
         """Return the last lines of a run's log, or of what belongs to no run, oldest first."""
@@ -560,9 +452,9 @@ class TraceStore:
         """Answer what another module of this package reads of the file."""
         return self._read(lambda: question(self._database))
 
-    def change(self, change: Callable[[TraceDatabase], T]) -> T:
-        """Do what another module of this package writes to the file."""
-        with self._write():
+    def change(self, change: Callable[[TraceDatabase], T], run: int | None = None) -> T:
+        """Do what another module of this package writes to the file, of a `run` that must be there."""
+        with self._write(run):
             return change(self._database)
 
     def check(self) -> None:
@@ -595,12 +487,6 @@ class TraceStore:
     def _read(self, read: Callable[[], T]) -> T:
         with self._database.read():
             return read()
-
-    def _whole(self, decode: Callable[[], T]) -> T:
-        try:
-            return decode()
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise self._database.damaged() from error
 
     def _lives(self, owner: str) -> bool:
         return owners.lives(self.path, owner)

@@ -1,9 +1,9 @@
 """The latest data of the current runs, kept in memory so that it can be shown without reading the file."""
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Protocol, Self
 
-from core.schema.messages import LLMReply
 from core.schema.observation import Observation
 from core.schema.step import (
     PHASES,
@@ -16,8 +16,6 @@ from core.schema.step import (
     Recalled,
     record_of,
 )
-from core.trace import encoding
-from core.trace.encoding import Prompt
 from core.trace.records import Intervention, StepDetail, StepRow
 
 JUDGED = 50
@@ -35,9 +33,8 @@ class StepSource(Protocol):
 
     def observed(self, run: int, number: int) -> Observation | None: ...
 
-    def prompt(self, call: CallRecord) -> Prompt: ...
-
-    def reply(self, call: CallRecord) -> LLMReply | None: ...
+    @property
+    def path(self) -> Path: ...
 
     def blob(self, name: BlobHash) -> bytes: ...
 
@@ -83,17 +80,9 @@ class StepUnderWay:
             return self._observed_before
         return self._file.observed(run, number) if number else None
 
-    def prompt(self, call: CallRecord) -> Prompt:
-        if call.messages not in self._contents:
-            return self._file.prompt(call)
-        return encoding.decode_prompt(self.blob(call.messages), self.blob)
-
-    def reply(self, call: CallRecord) -> LLMReply | None:
-        if not call.reply:
-            return None
-        if call.reply not in self._contents:
-            return self._file.reply(call)
-        return encoding.decode_reply(self.blob(call.reply))
+    @property
+    def path(self) -> Path:
+        return self._file.path
 
     def blob(self, name: BlobHash) -> bytes:
         kept = self._contents.get(name)

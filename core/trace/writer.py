@@ -11,8 +11,6 @@ from core.schema.observation import Observation
 from core.schema.step import (
     PHASES,
     Abstracted,
-    BlobHash,
-    CallRecord,
     Committed,
     PhaseRecord,
     Reviewed,
@@ -20,10 +18,8 @@ from core.schema.step import (
 )
 from core.trace import encoding, run_reader
 from core.trace import reader as reading
-from core.trace.database import TraceDatabase
+from core.trace.database import JSON, TraceDatabase
 from core.trace.records import CaseAttempt, RunStart
-
-JSON = "application/json"
 
 
 def insert_run(database: TraceDatabase, start: RunStart, owner: str) -> int:
@@ -126,30 +122,6 @@ def save_phase(
             " WHERE run = ?",
             (run,),
         )
-
-
-def save_call(
-    database: TraceDatabase, run: int, call: CallRecord, new_blobs: Iterable[tuple[bytes, str]]
-) -> list[tuple[BlobHash, bytes]]:
-    """Store a call, and return its new blobs by their hashes."""
-    run_reader.require_run(database, run)
-    named = [(database.blobs.put(data, media_type)[1], data) for data, media_type in new_blobs]
-    values = {
-        **call.model_dump(exclude={"usage", "retries", "messages", "reply"}),
-        **call.usage.model_dump(),
-        "run": run,
-        "messages": database.blobs.id_of(call.messages),
-        "reply": database.blobs.id_of(call.reply),
-        "retries": json.dumps([retry.model_dump() for retry in call.retries]),
-    }
-    database.insert("calls", values, replace=True)
-    database.execute(
-        "UPDATE runs SET (llm_calls, prompt_tokens, completion_tokens, cost) ="
-        " (SELECT count(*), sum(prompt_tokens), sum(completion_tokens), sum(cost)"
-        " FROM calls WHERE calls.run = runs.run) WHERE run = ?",
-        (run,),
-    )
-    return named
 
 
 def mark_ended(database: TraceDatabase, run: int, outcome: str, error: str) -> None:

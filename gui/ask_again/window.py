@@ -1,21 +1,66 @@
 """Ask again: edit the prompt of a step, ask several times, and compare the proposed actions."""
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QDialog, QDoubleSpinBox, QLabel, QSpinBox, QWidget
+from PySide6.QtWidgets import QDialog, QDoubleSpinBox, QLabel, QPlainTextEdit, QSpinBox, QWidget
 
 from core.debugger.ask_again.views import AskView, Question, WhatIf
-from core.schema.messages import LLMChoice
+from core.debugger.interventions.held_texts import reply_with_text
+from core.schema.errors import UsageError
+from core.schema.messages import LLMChoice, LLMReply
 from gui.ask_again.answers import AnswersPane, question_row
 from gui.ask_again.items import PromptItems
 from gui.ask_again.messages import MessagesEditor
-from gui.ask_again.reply import ReplyDialog
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.choices import choice_box, offer_choices
 from gui.widgets.formats import count
 from gui.widgets.layouts import Section, in_column, in_row, on_panel, scrolled, splitter
 from gui.widgets.rows import Rows
-from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, labelled, set_flag, set_tone
+from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, Paragraph, labelled, set_flag, set_tone
+
+_WORDS = (
+    "The agent's program restarts and gets the recorded replies. At step {step} of run {run} it gets this "
+    "reply, and from then on the LLM answers."
+)
+_WITH_REPLY = "Go back to the step on a branch, with this reply"
+
+
+class ReplyDialog(QDialog):
+    """Edits a reply; emits it when it is valid."""
+
+    go_on_requested = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Go on with a reply")
+        self.words = Paragraph("", self)
+        self.text = labelled(QPlainTextEdit(self), "The reply")
+        self.text.setFont(theme.machine_font())
+        self.problem = NoteLabel("bad", parent=self)
+        self.cancel_button = key_button("Cancel", "Close without a branch", "Esc", self.reject, self)
+        self.go_on_button = key_button(
+            "Go on from here", _WITH_REPLY, "Ctrl+Return", self._on_go_on, self, accent=True
+        )
+        foot = in_row(None, 1, self.cancel_button, self.go_on_button, spacing=8)
+        in_column(self, self.words, (self.text, 1), self.problem, foot, margins=(14, 12, 14, 12), spacing=8)
+        theme.size_window(self, 640, 420)
+
+    def offer(self, run: int, step: int, text: str) -> None:
+        """Show a reply to the question of this step."""
+        self.words.setText(_WORDS.format(run=run, step=step))
+        self.text.setPlainText(text)
+        self.problem.show_text("")
+
+    def _on_go_on(self) -> None:
+        text = self.text.toPlainText()
+        try:
+            reply_with_text(LLMReply(), text)
+        except UsageError as error:
+            self.problem.show_text(str(error))
+            return
+        self.go_on_requested.emit(text)
+        self.accept()
+
 
 _MOST_TIMES = 100
 _WARMEST = 5.0

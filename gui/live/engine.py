@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from core.browser.driver_process import begin_driver, drop_driver
 from core.browser.host import free_port, runs_as_root
 from core.schema.errors import Interrupted
-from core.system.garbage import GarbageCollector
+from core.system.memory import GarbageCollector
 from gui.first_import import import_qt
 
 if TYPE_CHECKING:

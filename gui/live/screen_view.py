@@ -21,7 +21,6 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QWidget
 
 from core.browser.screen import Copy, Key, PersonInput, Pointer, ScreenPicture, Typed
-from gui.live.keys import name_of
 
 _PALE = 0.4
 _SIZE = (1000.0, 720.0)
@@ -218,3 +217,37 @@ class ScreenView(QWidget):
     def _in_page(self, position: QPointF) -> tuple[float, float]:
         place, scale = self.place(), self.scale()
         return (position.x() - place.left()) / scale, (position.y() - place.top()) / scale
+
+
+_NAMES: dict[int, str] = {
+    Qt.Key.Key_Return: "Enter",
+    Qt.Key.Key_Enter: "NumpadEnter",
+    Qt.Key.Key_Backtab: "Tab",
+    Qt.Key.Key_Left: "ArrowLeft",
+    Qt.Key.Key_Right: "ArrowRight",
+    Qt.Key.Key_Up: "ArrowUp",
+    Qt.Key.Key_Down: "ArrowDown",
+    Qt.Key.Key_PageUp: "PageUp",
+    Qt.Key.Key_PageDown: "PageDown",
+    **{
+        Qt.Key[f"Key_{name}"]: name
+        for name in (
+            *("Tab", "Backspace", "Delete", "Insert", "Escape", "Home", "End"),
+            *("Shift", "Control", "Alt", "Meta", "CapsLock"),
+            *(f"F{number}" for number in range(1, 13)),
+        )
+    },
+}
+_ASCII = range(0x20, 0x7F)
+
+
+def name_of(event: QKeyEvent) -> str:
+    """Return Playwright's name of a key; empty for a key that it does not know, whose text is typed instead."""
+    if name := _NAMES.get(event.key()):
+        return name
+    text = event.text()
+    if len(text) == 1 and ord(text) in _ASCII:
+        return text
+    # With Control, the text of the key is not typed.
+    control = event.modifiers() & Qt.KeyboardModifier.ControlModifier
+    return chr(event.key()).lower() if control and event.key() in _ASCII else ""

@@ -16,7 +16,6 @@ from core.debugger.session_view import SessionView
 from core.debugger.steps.views import StepView
 from core.debugger.timeline.views import StepPictures
 from core.schema.observation import Box
-from gui.page.element_card import ElementCard
 from gui.page.message_bar import MessageBar
 from gui.page.overlay import Overlay, way_to
 from gui.page.shield import KeyGuard, Shield
@@ -26,7 +25,42 @@ from gui.widgets.buttons import key_button
 from gui.widgets.enabled_commands import BUSY, can_hand_over
 from gui.widgets.formats import count, step_text
 from gui.widgets.layouts import in_column, in_row
-from gui.widgets.words import ElidedLabel, set_flag
+from gui.widgets.words import ElidedLabel, set_flag, set_tone
+
+_GAP = 6
+_WIDEST = 520
+
+
+class ElementCard(QFrame):
+    """Shows the element's line of the observation and its possible actions. Mouse events pass through it."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setProperty("elementCard", True)
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.line, self.uses = ElidedLabel("", self), ElidedLabel("", self)
+        self.line.setFont(theme.machine_font())
+        self.uses.setFont(theme.small_font())
+        set_tone(self.uses, "dim")
+        in_column(self, self.line, self.uses, margins=(9, 6, 9, 6), spacing=2)
+        self.hide()
+
+    def show_words(self, line: str, uses: str, *, pinned: bool, beside: QRect, room: QRect) -> None:
+        """Show this text below `beside`, or above it if there is no space, inside `room`."""
+        self.line.setText(line)
+        self.uses.setText(f"{uses} · pinned (Esc unpins it)" if pinned else uses)
+        self.setAccessibleName(f"{line}. {uses}")
+        set_flag(self, "pinned", pinned)
+        widest = max(label.fontMetrics().horizontalAdvance(label.text()) for label in (self.line, self.uses))
+        width, height = min(widest + 26, _WIDEST, room.width() - 2 * _GAP), self.sizeHint().height()
+        below = beside.bottom() + _GAP
+        top = below if below + height <= room.bottom() else beside.top() - _GAP - height
+        left = min(max(beside.left(), room.left() + _GAP), room.right() - width - _GAP)
+        top = min(max(top, room.top() + _GAP), room.bottom() - height - _GAP)
+        self.setGeometry(left, top, width, height)
+        self.show()
+        self.raise_()
+
 
 _HINT_MS = 2500
 

@@ -21,9 +21,9 @@ from core.trace.records import RunRow
 from gui.page.overlay import kept_boxes
 from gui.shell.chosen_settings import ChosenSettings
 from gui.shell.command_group import CommandGroup, FeatureCommands
+from gui.shell.docks import PanelUpdates
 from gui.shell.element_links import ElementLinks
 from gui.shell.layouts import Layouts
-from gui.shell.panel_updates import PanelUpdates
 from gui.shell.parts import WindowParts
 from gui.shell.run_commands import ActionCommands, EditCommands, SteppingCommands
 from gui.shell.view_commands import FileCommands, HelpCommands, LayoutCommands, PageCommands, ViewCommands

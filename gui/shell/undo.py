@@ -145,12 +145,6 @@ class UndoHistory(QObject):
         return "" if change is None else change.words
 
     @property
-    def next_redo(self) -> str:
-        """The change that would be redone, in full; empty if there is none."""
-        change = self._next(undo=False)
-        return "" if change is None else change.words
-
-    @property
     def undo_words(self) -> str:
         """The change that would be undone, as shown in the menu; empty if there is none."""
         change = self._next(undo=True)

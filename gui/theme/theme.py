@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from string import Template
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from PySide6.QtCore import QObject, QPoint, QRect, QRectF, QSettings, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -20,11 +20,33 @@ from PySide6.QtGui import (
     QPalette,
     QPixmap,
 )
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QLabel, QLineEdit, QProxyStyle, QWidget
 
 from core.storage.resources import RESOURCES
-from gui.theme.style import PlainTextStyle
 from gui.theme.tokens import SCHEMES, Scheme, Tokens
+
+_SPIN_MARGIN = 5
+
+
+class PlainTextStyle(QProxyStyle):
+    """Draws text literally. Otherwise text that looks like HTML would be rendered, and its images loaded.
+
+    Labels, tooltips and the texts of message boxes are all a QLabel, which a style polishes before its first
+    layout. Much of their text comes from pages, tasks and LLMs.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("Fusion")
+
+    def polish(self, what: Any) -> None:
+        """Make a label plain text; Qt calls this for each widget, for the application and for palettes."""
+        if isinstance(what, QLabel):
+            what.setTextFormat(Qt.TextFormat.PlainText)
+        elif isinstance(what, QLineEdit) and isinstance(what.parent(), QAbstractSpinBox):
+            # The style sheet's padding has no effect on these.
+            what.setTextMargins(_SPIN_MARGIN, 0, 0, 0)
+        super().polish(what)
+
 
 Choice = Literal["system", "light", "dark"]
 CHOICES: tuple[Choice, ...] = get_args(Choice)

@@ -12,7 +12,7 @@ from core.debugger.evaluations.records import BisectRequest, EvalRequest, WorthR
 from core.debugger.exemplars.analyses.views import BenchQuery
 from core.debugger.exemplars.library.views import Query
 from core.debugger.fix.views import MOST_SEEDS
-from core.debugger.timeline.playing import Speed
+from core.debugger.timeline.views import Speed
 from core.schema.changes import Changes
 from core.schema.record import Record
 

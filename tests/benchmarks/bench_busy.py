@@ -158,7 +158,7 @@ async def done(services: Services, task: str, seed: int) -> Done:
         tuple(f"{one.action}: {one.message}" for one in steps if one.outcome == "failed"),
         tuple(
             event.text
-            for event in (one.event for one in services.store.events(report.run))
+            for event in (one.event for one in services.store.pages.events(report.run))
             if event.kind in ("hang", "crash", "replaced")
         ),
     )

@@ -87,7 +87,7 @@ def _told(mode: str, run: AgentRun) -> float:
     steps = run.store.steps(run.state.run)
     seconds = [step.seconds for step in steps if step.effect == "page action"]
     later = statistics.median(seconds[1:] or seconds)
-    calls = run.store.calls(run.state.run)
+    calls = run.store.calls.of(run.state.run)
     used = {
         number
         for step in steps

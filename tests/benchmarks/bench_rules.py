@@ -77,11 +77,11 @@ class Player:
         return self._environment.tasks()
 
     async def __aenter__(self) -> "Player":
-        await self._tabs.start()
+        await self._tabs.browser.start()
         return self
 
     async def __aexit__(self, *_: Any) -> None:
-        await self._tabs.close()
+        await self._tabs.browser.close()
         await self._environment.close()
 
     async def play(self, task: Task, seed: int) -> Played:
@@ -89,7 +89,7 @@ class Player:
         started = time.perf_counter()
         name = task.id.partition("/")[2]
         problem = ""
-        self._tabs.take_events()
+        self._tabs.browser.take_events()
         for _ in range(2):
             try:
                 await self._tabs.open_profile()
@@ -101,7 +101,7 @@ class Player:
         else:
             played = Played(task=name, seed=seed, ended=f"error: {problem}")
         seconds = time.perf_counter() - started
-        return played.replace(task=name, events=self._tabs.take_events(), seconds=seconds)
+        return played.replace(task=name, events=self._tabs.browser.take_events(), seconds=seconds)
 
     async def _play(self, task: Task, seed: int) -> Played:
         episode = await self._environment.open(task, seed, self._driver)

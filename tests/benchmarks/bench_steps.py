@@ -86,7 +86,7 @@ Samples = dict[str, dict[str, list[float]]]
 async def measure_steps(host: BrowserHost, rounds: int, first: int = 0) -> Samples:
     """Return, for each page, the parts of a step and the bare calls, round by round; seeds begin at `first`."""
     tabs = Tabs(host)
-    await tabs.start()
+    await tabs.browser.start()
     environments = Environments()
     results: Samples = {}
     with tempfile.TemporaryDirectory() as folder, PageServer() as server:
@@ -130,7 +130,7 @@ async def measure_steps(host: BrowserHost, rounds: int, first: int = 0) -> Sampl
         finally:
             store.close()
             await environments.close()
-            await tabs.close()
+            await tabs.browser.close()
     return results
 
 

@@ -170,7 +170,7 @@ class Campaign:
         environments, resources = Environments(), agent_resources_of()
         tasks = [environments.find(name) for name in self._names or _all(environments)]
         tabs = Tabs(self._host)
-        await tabs.start()
+        await tabs.browser.start()
         found: list[Back] = []
         progress = Progress(times)
         with tempfile.TemporaryDirectory() as folder:
@@ -195,7 +195,7 @@ class Campaign:
             finally:
                 store.close()
                 await environments.close()
-                await tabs.close()
+                await tabs.browser.close()
         return found
 
     async def _walk(

@@ -47,6 +47,7 @@ from core.exemplars.library.records import LIBRARY_NAME
 from core.exemplars.library.store import Library
 from core.schema.step import Observed, record_of
 from core.trace.blobs import hash_of
+from core.trace.calls import stored_prompt, stored_reply
 from core.trace.evaluations import attempts_of, evaluation_named
 from core.trace.records import RunRow
 from core.trace.store import TraceStore
@@ -212,10 +213,10 @@ class Checked:
                     if name and hash_of(store.blob(name)) != name:
                         yield f"The page of step {step.number} of run {row.run} is another one"
                 for call in detail.calls:
-                    store.prompt(call)
-                    store.reply(call)
-            store.events(row.run)
-            store.network(row.run)
+                    stored_prompt(store, call)
+                    stored_reply(store, call)
+            store.pages.events(row.run)
+            store.pages.network(row.run)
 
     def _missing(self, store: TraceStore, told: Told) -> Iterator[str]:
         for run, number in told.steps:

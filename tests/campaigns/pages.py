@@ -108,7 +108,7 @@ async def visit_all(
 ) -> list[Visit]:
     """Visit the pages of these numbers in one browser."""
     browser = Browsing(host)
-    await browser.tabs.start()
+    await browser.tabs.browser.start()
     progress, visits = Progress(len(numbers)), []
     try:
         with Site() as site:
@@ -119,7 +119,7 @@ async def visit_all(
                     visits.append(await visit(browser, site, number, name, sample=sample))
                     progress.tell(len(visits), _losses(visits[-1:]))
     finally:
-        await browser.tabs.close()
+        await browser.tabs.browser.close()
     return visits
 
 

@@ -254,6 +254,6 @@ async def begin_walk(
         llm=RandomWalker(dice),
         resources=resources,
         budget=Budget(),
-        browser=tabs.host.name,
+        browser=tabs.browser.host.name,
     )
     return Walk(run, store, volatile, client)

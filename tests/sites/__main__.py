@@ -28,7 +28,7 @@ async def _try_all(host: BrowserHost, sites: list[Site], packages: Path, folder:
     note = folder / "note.txt"
     note.write_text("a note", encoding="utf-8")
     browsing, failed = Browsing(host), 0
-    await browsing.tabs.start()
+    await browsing.tabs.browser.start()
     try:
         with Loopback() as loopback, Addresses(loopback, packages, folder) as addresses:
             for site in sites:
@@ -42,7 +42,7 @@ async def _try_all(host: BrowserHost, sites: list[Site], packages: Path, folder:
                     failed += bool(wrong) != bool(check.fault)
                     print(f"{site.name:14}  {check.control:30}  {_said(wrong, check)}", flush=True)
     finally:
-        await browsing.tabs.close()
+        await browsing.tabs.browser.close()
     return failed
 
 

@@ -192,7 +192,7 @@ async def _primitive(state: RunState, world: World, action: Action) -> _Done:
         ended = await world.episode_ended()
         problem = problem or str(error) or "The page went away before it could be read."
     times["observe"] = _lap(clock)
-    events = world.tabs.take_events()
+    events = world.tabs.browser.take_events()
     event_texts = [event.text for event in events if event.text not in problem]
     # A page whose script had to be ended has taken the input all the same; the message says what became of it.
     crashed = any(event.kind == "crash" for event in events)
@@ -264,7 +264,7 @@ def _box_in_picture(located: Located | None, seen: Observation) -> Box | None:
 def _acted(state: RunState, world: World, done: list[_Done], *, message: str = "") -> Acted:
     """Return the record of these actions: where the first one was, how the last one ended."""
     first, last = done[0].primitive, done[-1]
-    sent = world.tabs.take_sent()
+    sent = world.tabs.browser.take_sent()
     state.sent += [SentAt(step=state.number, sent=one) for one in sent]
     times: dict[str, float] = {}
     for one in done:

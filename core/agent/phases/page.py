@@ -35,7 +35,7 @@ class PageStore:
         """Store the page with what the browser keeps for it, and return its record; raises TraceError."""
         state = self._state
         page = state.page if state.profile is None else state.page.without_logins()
-        self._store.save_page(state.run, state.number, page.model_dump_json(exclude_defaults=True).encode())
+        self._store.pages.save(state.run, state.number, page.model_dump_json(exclude_defaults=True).encode())
         if self._last is None or self._last[0] is not capture:
             put = self._store.put_blob
             html = put(capture.html.encode(errors="replace"), "text/html") if capture.html else ""
@@ -50,7 +50,7 @@ class PageStore:
     def end(self, *, success: bool) -> None:
         """Store the pictures that were held back, unless the run is a success; raises TraceError."""
         if self._held and not success:
-            self._store.save_pictures(self._state.run, self._held)
+            self._store.pages.save_pictures(self._state.run, self._held)
         self._held = {}
 
 

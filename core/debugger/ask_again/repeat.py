@@ -23,6 +23,7 @@ from core.llm.repair import ReplyFormat, read_reply
 from core.schema.errors import LLMError, UsageError
 from core.schema.messages import LLMRequest, Message, Purpose
 from core.schema.step import CallRecord, Decided, Recognised, Reviewed, record_of
+from core.trace.calls import stored_prompt, stored_reply
 from core.trace.encoding import Prompt
 from core.trace.records import StepDetail
 from core.trace.store import TraceStore
@@ -64,7 +65,7 @@ async def ask_again(
     """
     detail = store.step(question.run, question.step)
     call = deciding_call(detail)
-    prompt = store.prompt(call)
+    prompt = stored_prompt(store, call)
     request = _request(detail, call, prompt, question)
     if request.view is None and request.purpose != "agent" and goes_by_data(llm, request.purpose):
         raise UsageError(
@@ -188,7 +189,7 @@ def reply_format(store: TraceStore, detail: StepDetail, prompt: Prompt) -> Reply
 def recorded_answer(store: TraceStore, detail: StepDetail, call: CallRecord) -> str:
     """Return what the call had the run do, to be told from other answers to it."""
     if call.purpose == "agent":
-        reply = store.reply(call)
+        reply = stored_reply(store, call)
         return "" if reply is None else said_of(reply)
     for record in reversed(detail.records):
         if isinstance(record, Reviewed) and record.action is not None:
@@ -221,7 +222,7 @@ async def attribute_step(
     if goes_by_data(llm, "decide"):
         raise UsageError("The built-in LLM does not use exemplars; choose another LLM.")
     detail = store.step(run, step)
-    prompt = store.prompt(deciding_call(detail))
+    prompt = stored_prompt(store, deciding_call(detail))
     items = found_again(prompt.messages, prompt.parts, list(enumerate(prompt.messages)))
     chosen = [place for place, one in enumerate(items) if one.part.kind == "exemplar" and one.state != "lost"]
     if not chosen:

@@ -33,6 +33,7 @@ from core.llm.repair import ReplyFormat
 from core.schema.errors import BackstepError, UsageError
 from core.schema.exemplar import Exemplar
 from core.schema.messages import LLMReply, Message, PromptPart, Usage
+from core.trace.calls import stored_prompt, stored_reply
 from core.trace.encoding import Prompt
 from core.trace.records import StepDetail
 
@@ -97,7 +98,7 @@ class AskAgainService(Service[AskView]):
         """Write an exemplar of the library as the step's prompt would show it; it is sent as `written`."""
         store = self.services.store
         detail = store.step(run, step)
-        teller = self._teller(detail, store.prompt(deciding_call(detail)))
+        teller = self._teller(detail, stored_prompt(store, deciding_call(detail)))
         self.show(written=teller.written(id), problem="")
 
     @command
@@ -184,8 +185,8 @@ class AskAgainService(Service[AskView]):
             call = deciding_call(detail)
         except UsageError as error:
             return view.replace(problem=str(error), llm=row.llm)
-        prompt = store.prompt(call)
-        if call.purpose == "agent" and (reply := store.reply(call)) is not None:
+        prompt = stored_prompt(store, call)
+        if call.purpose == "agent" and (reply := stored_reply(store, call)) is not None:
             view = view.replace(recorded=recorded_answer(store, detail, call), reply=reply_as_text(reply))
         return view.replace(
             llm=call.llm,

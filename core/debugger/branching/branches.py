@@ -334,7 +334,7 @@ class Branches(SessionCommands):
         After the browser was replaced it is in no episode.
         """
         current = self._current.run
-        if current is None or current.world.tabs.lost:
+        if current is None or current.world.tabs.browser.lost:
             return None, None
         mine = self._current.need_services().store.run(current.state.run)
         same = (row.task, row.seed, row.instruction, row.profile, offline) == (

@@ -77,7 +77,7 @@ class ForkService(Service[ForkView]):
             amounts=tuple(amounts.values()),
             policies=tuple(policies),
             offline=row.offline,
-            recorded=bool(store.network(run)),
+            recorded=bool(store.pages.network(run)),
             irreversible=self.session.branches.not_taken_back(run, step),
         )
 

@@ -36,7 +36,7 @@ def track_stored(tracker: EventTracker, store: TraceStore, run: int, *, before_s
 def _replay(
     tracker: EventTracker, store: TraceStore, run: int, before_step: int | None
 ) -> Generator[DebugEvent, None, None]:
-    browser_events = store.events(run)
+    browser_events = store.pages.events(run)
     for row in store.steps(run):
         if before_step is not None and row.number >= before_step:
             return

@@ -25,6 +25,7 @@ from core.schema.step import (
     last_reflection,
     record_of,
 )
+from core.trace.calls import stored_prompt, stored_reply
 from core.trace.records import StepDetail, StepRow
 from core.trace.store import TraceStore
 
@@ -157,8 +158,10 @@ def _call(store: TraceStore, detail: StepDetail) -> dict[PartName, str]:
     call = next((one for one in reversed(detail.calls) if one.purpose in _DECIDING), None)
     if call is None:
         return {}
-    prompt = "\n\n".join(f"[{message.role}]\n{message.text}" for message in store.prompt(call).messages)
-    reply = store.reply(call)
+    prompt = "\n\n".join(
+        f"[{message.role}]\n{message.text}" for message in stored_prompt(store, call).messages
+    )
+    reply = stored_reply(store, call)
     if reply is None:
         return {"prompt": prompt, "reply": call.error}
     called = [f"{one.name} {one.arguments}" for one in reply.tool_calls]

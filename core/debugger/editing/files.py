@@ -1,8 +1,9 @@
-"""Editing of agent files: finds and reads them, and tries a draft before it is saved.
+"""Editing of agent files and of the settings: finds and reads them, and tries a draft before it is saved.
 
 Bundled files are never changed: edits are saved to the user's copy, which wins.
 """
 
+import json
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,12 +12,11 @@ from pathlib import Path
 from core.agent.policies.catalogue import NOT_POLICIES
 from core.agent.policies.file import read_policy
 from core.agent.resources import AgentResources, with_files
-from core.debugger.editing.settings_file import SETTINGS
 from core.debugger.editing.views import EditText
 from core.schema.errors import BackstepError, DataError, UsageError
 from core.settings.saving import write_whole
-from core.settings.settings import FILE_NAME
-from core.settings.user_file import near, read_text
+from core.settings.settings import FILE_NAME, FileSettings
+from core.settings.user_file import UserFile, near, read_text
 from core.storage.resources import RESOURCES
 
 KINDS = {
@@ -26,6 +26,8 @@ KINDS = {
     "prompts": ("prompt", ".j2", "text"),
 }
 """The folders of files that can be edited: what one is called, how its name ends, and its language."""
+SETTINGS = f"settings/{FILE_NAME}"
+"""The name of the settings file among them."""
 
 
 class AgentFiles:
@@ -142,3 +144,37 @@ class AgentFiles:
             for path in sorted((root / kind).rglob(f"*{suffix}"))
             if path.stem not in NOT_POLICIES
         }
+
+
+def checked_settings(target: Path, text: str) -> EditText:
+    """Return the text of the settings file with what is wrong in it."""
+    view = EditText(
+        name=SETTINGS,
+        title="The settings file",
+        language="toml",
+        text=text,
+        note=f"Saves to {target}. Settings are read when Backstep starts.",
+        why_no_try="Settings are read when Backstep starts. Save them, and restart Backstep.",
+    )
+    try:
+        UserFile(target, text).validated(FileSettings)
+    except BackstepError as error:
+        return view.replace(problem=str(error))
+    return view
+
+
+def with_key(text: str, key: str, settings: FileSettings) -> tuple[str, int]:
+    """Return the text of the settings file with a line for this key, and which line it is.
+
+    A key that the file lacks is added as a comment, before the first table.
+    """
+    lines = text.splitlines(keepends=True)
+    end = next((at for at, line in enumerate(lines) if line.lstrip().startswith("[")), len(lines))
+    for at, line in enumerate(lines[:end]):
+        if line.lstrip("# \t").partition("=")[0].strip() == key:
+            return text, at + 1
+    if end and not lines[end - 1].endswith("\n"):
+        lines[end - 1] += "\n"
+    value = settings.model_dump(mode="json")[key]
+    added = f"# {key} = {json.dumps('' if value is None else value)}\n"
+    return "".join([*lines[:end], added, *lines[end:]]), end + 1

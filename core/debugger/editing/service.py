@@ -15,8 +15,7 @@ from core.agent.presets import Preset
 from core.agent.prompt_builder import Prompter
 from core.agent.resources import AgentResources
 from core.debugger.commands import command
-from core.debugger.editing.files import AgentFiles
-from core.debugger.editing.settings_file import SETTINGS, checked_settings, with_key
+from core.debugger.editing.files import SETTINGS, AgentFiles, checked_settings, with_key
 from core.debugger.editing.views import EditText
 from core.debugger.interventions.held_texts import as_text
 from core.debugger.service import Service

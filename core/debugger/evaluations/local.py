@@ -75,12 +75,12 @@ async def sharing(services: Services, browser: SharedChromium, count: int) -> As
     started: list[Services] = []
     try:
         for one in each[1:]:
-            await one.tabs.start()
+            await one.tabs.browser.start()
             started.append(one)
         yield each
     finally:
         for one in started:
-            await one.tabs.close()
+            await one.tabs.browser.close()
 
 
 class MadeRuns:

@@ -1,5 +1,7 @@
 """The report of an evaluation's results so far, for people and programs."""
 
+from typing import get_args
+
 from pydantic import TypeAdapter
 
 from core.debugger.evaluations.comparison import VariantComparison, compared
@@ -9,8 +11,10 @@ from core.debugger.evaluations.figures import GroupShare, done_of, grouped
 from core.debugger.evaluations.published import PublishedShare, published_for
 from core.debugger.evaluations.records import EvaluationPlan, Making, WorthResult
 from core.debugger.evaluations.worth import worth_result
+from core.debugger.service import table_text
 from core.schema.errors import TraceError
 from core.schema.record import Record
+from core.schema.restore import Grade
 from core.schema.task import family_of
 from core.trace.evaluated import evaluated_runs
 from core.trace.evaluations import ended_at
@@ -107,3 +111,19 @@ def _sorted(
             groups, key=lambda group: (place.get(group.task, 0), group.family, variants.index(group.variant))
         )
     )
+
+
+def csv_of(report: EvaluationReport) -> str:
+    """Return a line for each run that counts, in order, with all that is counted of it."""
+    steps = {run.run: run.step for group in report.failures or () for run in group.runs}
+    return table_text([_csv_line(run, steps.get(run.run, 0)) for run in report.runs])
+
+
+def _csv_line(run: EvaluatedRun, step: int) -> dict[str, object]:
+    return {
+        **run.model_dump(exclude={"gone_back"}),
+        "family": family_of(run.task),
+        "seconds_beside_llm": run.seconds_beside_llm,
+        "deciding_step": step or None,
+        **{f"gone_back_{grade.replace(' ', '_')}": run.gone_back.get(grade, 0) for grade in get_args(Grade)},
+    }

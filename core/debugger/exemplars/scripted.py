@@ -82,11 +82,11 @@ def written(looks: Iterable[Look]) -> ScriptOf:
 async def open_world(host: BrowserHost, environments: Environments, task: Task) -> AsyncIterator[World]:
     """Start a browser for tasks of one environment and release it; raises BrowserError."""
     tabs = Tabs(host)
-    await tabs.start()
+    await tabs.browser.start()
     try:
         yield world_for(tabs, environments, task)
     finally:
-        await tabs.close()
+        await tabs.browser.close()
 
 
 def world_for(tabs: Tabs, environments: Environments, task: Task, gates: Gates | None = None) -> World:

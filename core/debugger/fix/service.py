@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 from core.agent.presets import ATTACHED
 from core.debugger.commands import command
 from core.debugger.editing.files import AgentFiles
+from core.debugger.evaluations.engine import planned
+from core.debugger.evaluations.figures import done_of
 from core.debugger.evaluations.processes import EvaluationProcesses
-from core.debugger.evaluations.records import FamilyRequest
+from core.debugger.evaluations.records import EvaluationPlan, FamilyRequest
 from core.debugger.evaluations.request import named
 from core.debugger.fix.deciding import clues_of
-from core.debugger.fix.family import measured_family
 from core.debugger.fix.rerun import ActionInPlace, outcome_words, rerun_of, stored_rerun
 from core.debugger.fix.step_texts import StepTexts
 from core.debugger.fix.views import FamilyResult, FixPlace, FixView, Rerun
@@ -24,7 +25,9 @@ from core.debugger.session_view import SessionView
 from core.schema.action_text import parse_action
 from core.schema.changes import Changes
 from core.schema.errors import BackstepError, TraceError, UsageError
-from core.trace.records import RunRow
+from core.trace.evaluated import evaluated_runs
+from core.trace.evaluations import all_evaluations
+from core.trace.records import EvaluatedRun, RunRow
 from core.trace.store import TraceStore
 
 if TYPE_CHECKING:
@@ -228,7 +231,7 @@ class FixService(Service[FixView]):
             self.show(busy=False, doing="")
         if made is None:
             raise UsageError(_GIVEN_UP)
-        restored = self.services.store.restored(made)
+        restored = self.services.store.pages.restored(made)
         if restored is not None and restored.grade == "lost":
             self.show(rerun=Rerun(run=made, step=view.step, state="lost", words=restored.sentence))
             return
@@ -421,3 +424,31 @@ def _measured(store: TraceStore, run: int) -> tuple[FamilyResult | None, RunRow 
 
 
 make_service = FixService
+
+
+def measured_family(store: TraceStore, run: int) -> FamilyResult | None:
+    """Return how far the latest family of a run is, or None if there is none."""
+    for row in store.ask(all_evaluations):
+        try:
+            plan = planned(row)
+        except TraceError:
+            continue  # Another version of the program has written it.
+        if (plan.kind, plan.run) == ("family", run):
+            return _result(row.name, plan, done_of(evaluated_runs(store, row.number)))
+    return None
+
+
+def _result(name: str, plan: EvaluationPlan, runs: tuple[EvaluatedRun, ...]) -> FamilyResult:
+    def counted(side: str) -> tuple[int, int]:
+        judged = [bool(run.success) for run in runs if run.variant == side and run.success is not None]
+        return sum(judged), len(judged)
+
+    return FamilyResult(
+        name=name,
+        fixed=plan.fixed,
+        before=counted("before"),
+        after=counted("after"),
+        seeds=len(plan.seeds) * plan.times,
+        done=len(runs),
+        total=plan.total,
+    )

@@ -197,7 +197,7 @@ class LivePage(SessionCommands):
         if not self._publisher.session.handed_over or self._current.under_way is None:
             return
         # A page that waits for an answer of theirs would answer nothing.
-        await self._current.need_services().tabs.host.end_questions()
+        await self._current.need_services().tabs.browser.host.end_questions()
         demonstrating, self.demonstrating = self.demonstrating, None
         steps = await demonstrating.end() if demonstrating is not None else 0
         url = await self._current_url(follow=True)

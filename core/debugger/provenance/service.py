@@ -26,6 +26,7 @@ from core.schema.step import (
     record_of,
 )
 from core.settings.user_file import read_bytes
+from core.trace.calls import stored_prompt, stored_reply
 from core.trace.records import StepDetail, StepRow
 from core.trace.store import TraceStore
 
@@ -153,8 +154,8 @@ def _messages(
     replies: list[str] = []
     for call in calls:
         try:
-            prompt = store.prompt(call)
-            reply = store.reply(call)
+            prompt = stored_prompt(store, call)
+            reply = stored_reply(store, call)
         except TraceError:
             continue
         lead = Lead(run=run, step=row.number, call=call.number)

@@ -1,18 +1,19 @@
 """Makes the view of a step from its records."""
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any, TypeVar
 
 from core.agent.presets import ATTACHED
 from core.debugger.steps.mechanisms import exemplars_view, plan_view, stack_view, state_view
-from core.debugger.steps.page_changes import page_changes
 from core.debugger.steps.views import (
     ActionView,
     CallView,
     MessageView,
     ObservationView,
+    PageChanges,
     PermissibleView,
     ScreenshotView,
     StepView,
@@ -23,7 +24,7 @@ from core.llm.replies import split_thinking
 from core.schema.action import Action, RefTarget
 from core.schema.errors import TraceError
 from core.schema.messages import LLMReply, Message
-from core.schema.observation import Observation, Ref
+from core.schema.observation import Element, Observation, Ref
 from core.schema.step import (
     Abstracted,
     Acted,
@@ -38,6 +39,7 @@ from core.schema.step import (
     place_of,
     record_of,
 )
+from core.trace.calls import stored_prompt, stored_reply
 from core.trace.records import StepDetail
 from core.trace.store import TraceStore
 from core.trace.under_way import StepSource
@@ -251,7 +253,7 @@ def _text(source: StepSource, blob: str) -> str:
 
 
 def _call(source: StepSource, call: CallRecord) -> CallView:
-    sent = source.prompt(call)
+    sent = stored_prompt(source, call)
     messages = tuple(
         MessageView(
             role=message.role,
@@ -262,7 +264,7 @@ def _call(source: StepSource, call: CallRecord) -> CallView:
         for message in sent.messages
     )
     tools = [tool.model_dump() for tool in sent.tools] or sent.reply_schema
-    reply = source.reply(call) or LLMReply()
+    reply = stored_reply(source, call) or LLMReply()
     thinking, text = split_thinking(reply.text)
     sampling = {k: v for k, v in sent.sampling.model_dump().items() if v is not None}
     return CallView(
@@ -314,3 +316,32 @@ def screenshot_view(source: StepSource, detail: StepDetail) -> ScreenshotView:
         box=place_of(chosen, observed, acted),
         caption=f"Step {detail.row.number}: {chosen if chosen is not None else 'no action'}",
     )
+
+
+def page_changes(before: Observation | None, now: Observation) -> PageChanges:
+    """Compare two observations element by element.
+
+    Elements with the same ref are the same. If a page creates its elements again, they get other refs: then
+    an element with the same text counts as the removed one, so that only visible differences are reported.
+    """
+    if before is None:
+        return PageChanges()
+    old = {element.ref: _words_without_ref(element) for element in before.elements}
+    there = {element.ref for element in now.elements}
+    gone: Counter[str] = Counter(words for ref, words in old.items() if ref not in there)
+    new, changed = [], {}
+    for element in now.elements:
+        words = _words_without_ref(element)
+        if element.ref in old:
+            if old[element.ref] != words:
+                changed[element.ref] = old[element.ref]
+        elif gone[words]:
+            gone[words] -= 1
+        else:
+            new.append(element.ref)
+    return PageChanges(compared=True, new=tuple(new), changed=changed, gone=gone.total())
+
+
+def _words_without_ref(element: Element) -> str:
+    """Return an element's line without its ref."""
+    return element.line().partition("] ")[2]

@@ -111,7 +111,7 @@ class TimelineService(Service[TimeView]):
 
 
 def _log_view(store: TraceStore, run: int, step: int) -> PageLogView:
-    parts: tuple[LogPart, ...] | None = store.page_log(run, step)
+    parts: tuple[LogPart, ...] | None = store.pages.log(run, step)
     if parts is not None:
         return PageLogView(run=run, step=step, parts=parts)
     if store.run(run).environment == "import":
@@ -127,11 +127,11 @@ def time_view(store: TraceStore, run: int) -> TimeView:
     times = store.times(run)
     if not times:
         return TimeView(run=run, begun=row.started, ended=row.started)
-    calls = store.calls(run)
+    calls = store.calls.of(run)
     by_step: dict[int, list[CallRecord]] = {}
     for call in calls:
         by_step.setdefault(call.step, []).append(call)
-    pictures = store.pictures(run)
+    pictures = store.pages.pictures(run)
     steps = tuple(
         _step(rows[one.number], one, by_step.get(one.number, []), pictures.get(one.number, ""))
         for one in times
@@ -155,13 +155,13 @@ def time_view(store: TraceStore, run: int) -> TimeView:
 
 
 def _step(row: StepRow, times: StepTimes, calls: Sequence[CallRecord], picture: BlobHash) -> StepSpan:
-    begun_of = dict(times.phases_begun)
     phases = []
     before = times.begun
-    for phase, saved in sorted(times.saved, key=lambda one: one[1]):
-        begun = min(begun_of.get(phase, before), saved)
-        phases.append(PhaseSpan(phase=phase, begun=begun, ended=saved, begun_known=phase in begun_of))
-        before = max(saved, before)
+    for phase in sorted(times.phases, key=lambda phase: phase.saved):
+        known = phase.begun is not None
+        begun = min(before if phase.begun is None else phase.begun, phase.saved)
+        phases.append(PhaseSpan(phase=phase.phase, begun=begun, ended=phase.saved, begun_known=known))
+        before = max(phase.saved, before)
     ended = max((times.ended, *(call.ended for call in calls)))
     return StepSpan(
         **dict(row),
@@ -234,19 +234,18 @@ def _of_steps(store: TraceStore, run: int, steps: Sequence[StepSpan]) -> Iterato
     trial = steps[0].trial
     for step in steps:
         number = step.number
-        words = f"{step.action or 'no action'} {step.target}".rstrip()
         at = next((phase.ended for phase in step.phases if phase.phase == "act"), step.ended)
         if step.trial != trial:
             yield _mark("trial", step.begun, number, f"Trial {step.trial} begins")
             trial = step.trial
         if step.origin == "person":
-            yield _mark("person", at, number, f"A person's action: {words}")
+            yield _mark("person", at, number, f"A person's action: {step.in_words}")
         if step.origin == "remedy":
-            yield _mark("remedy", at, number, f"Remedy: {words}")
+            yield _mark("remedy", at, number, f"Remedy: {step.in_words}")
         if step.effect == "go back":
             yield _mark("went back", at, number, _grade(store, run, step))
         elif step.outcome == "failed":
-            yield _mark("error", at, number, f"Failed: {words}. {step.message}")
+            yield _mark("error", at, number, f"Failed: {step.in_words}. {step.message}")
         judged = judgements.get(number)
         if judged is not None and judged.aligned is not None:
             kind: MarkKind = "right" if judged.aligned else "wrong"

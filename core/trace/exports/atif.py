@@ -15,6 +15,7 @@ from core.schema.action import Action, Named
 from core.schema.messages import Tool
 from core.schema.step import CallRecord
 from core.system.program import program_version
+from core.trace.calls import stored_prompt
 from core.trace.encoding import Prompt
 from core.trace.exports.hiding import hiding
 from core.trace.exports.steps import AGENT, RunStep, id_of, steps_of
@@ -27,9 +28,9 @@ VERSION = "ATIF-v1.8"
 @hiding
 def export_atif(store: TraceStore, run: int) -> str:
     """Return the trajectory as JSON; raises TraceError if a part of it is damaged."""
-    row, steps, calls = store.run(run), steps_of(store, run), store.calls(run)
+    row, steps, calls = store.run(run), steps_of(store, run), store.calls.of(run)
     begun = {one.number: one.begun for one in store.times(run)}
-    prompts = [(call, store.prompt(call)) for call in calls]
+    prompts = [(call, stored_prompt(store, call)) for call in calls]
     entries = [
         *_opening(row, steps, prompts),
         *(

@@ -102,7 +102,7 @@ def secrets_of(store: TraceStore, run: int) -> Secrets:
     """Return what its place shows to be secret in a run, and in those that it branched from."""
     secrets, begun = Secrets(), store.run(run)
     secrets.public = told_by(begun.environment, begun.instruction)
-    for exchange in store.network(run):
+    for exchange in store.pages.network(run):
         secrets.look_in_headers(exchange.headers)
         secrets.look_in_url(exchange.url)
         _look(secrets, store, exchange.body)
@@ -115,7 +115,7 @@ def secrets_of(store: TraceStore, run: int) -> Secrets:
 
 
 def _look_in_log(secrets: Secrets, store: TraceStore, run: int, number: int) -> None:
-    for part in store.page_log(run, number) or ():
+    for part in store.pages.log(run, number) or ():
         for entry in part.log.entries:
             if isinstance(entry, RequestEntry):
                 secrets.look_in_url(entry.url)
@@ -123,7 +123,7 @@ def _look_in_log(secrets: Secrets, store: TraceStore, run: int, number: int) -> 
 
 def _look_in_kept(secrets: Secrets, store: TraceStore, run: int, number: int) -> None:
     try:
-        kept = parsed(store.page(run, number) or b"{}")
+        kept = parsed(store.pages.of(run, number) or b"{}")
     except ValueError:
         return  # It is damaged, and no page is brought back by it.
     if isinstance(kept, dict):

@@ -14,6 +14,7 @@ from core.schema.observation import Box
 from core.schema.record import Record
 from core.schema.step import BlobHash, CallRecord, Origin, place_of
 from core.trace.blobs import hash_of
+from core.trace.calls import stored_prompt, stored_reply
 from core.trace.exports.hiding import hiding
 from core.trace.exports.steps import TEMPLATES, RunStep, templates
 from core.trace.records import StepDetail, StepRow
@@ -128,7 +129,7 @@ def export_html(store: TraceStore, run: int) -> str:
     pictures: dict[BlobHash, PagePicture] = {}
     rows = store.steps(run)
     numbers = {step.number for step in rows}
-    events = store.events(run)
+    events = store.pages.events(run)
     steps = []
     for step in rows:
         remarks = [event.event.text for event in events if event.step == step.number]
@@ -138,7 +139,7 @@ def export_html(store: TraceStore, run: int) -> str:
             steps.append(_step(store, StepDetail(row=step), pictures, remarks).replace(problem=str(error)))
     before = StepDetail(
         row=StepRow(run=run, number=0),
-        calls=tuple(call for call in store.calls(run) if call.step not in numbers),
+        calls=tuple(call for call in store.calls.of(run) if call.step not in numbers),
         interventions=tuple(
             intervention for intervention in store.interventions(run) if intervention.step not in numbers
         ),
@@ -188,7 +189,7 @@ def _step(
 def _call(store: TraceStore, record: CallRecord, pictures: dict[BlobHash, PagePicture]) -> PageCall:
     shown: dict[str, Any] = {}
     try:
-        prompt = store.prompt(record)
+        prompt = stored_prompt(store, record)
         shown["messages"] = tuple(
             PageMessage(
                 role=message.role,
@@ -209,7 +210,7 @@ def _call(store: TraceStore, record: CallRecord, pictures: dict[BlobHash, PagePi
         shown["sampling"] = ", ".join(
             f"{name} {value}" for name, value in prompt.sampling.model_dump(exclude_none=True).items()
         )
-        if reply := store.reply(record):
+        if reply := stored_reply(store, record):
             calls = (f"{call.name} {call.arguments}" for call in reply.tool_calls)
             shown["reply"] = "\n".join(part for part in (reply.text, *calls) if part)
     except TraceError as error:

@@ -5,6 +5,7 @@ import json
 from typing import Any
 
 from core.schema.step import BlobHash, CallRecord, Observed
+from core.trace.calls import stored_prompt, stored_reply
 from core.trace.encoding import Prompt
 from core.trace.exports.hiding import hiding
 from core.trace.store import TraceStore
@@ -26,7 +27,7 @@ def export_json(store: TraceStore, run: int) -> str:
                 for name in (record.html, record.screenshot):
                     if name and name not in blobs:
                         blobs[name] = _blob(*store.blob_and_type(name))
-        logged = store.page_log(run, step.number)
+        logged = store.pages.log(run, step.number)
         steps.append(
             {
                 **step.model_dump(),
@@ -40,9 +41,9 @@ def export_json(store: TraceStore, run: int) -> str:
         "left_out": store.left_out,
         "run": {**row.model_dump(), "preset_text": store.preset_text(run)},
         "steps": steps,
-        "calls": [_call(store, call) for call in store.calls(run)],
+        "calls": [_call(store, call) for call in store.calls.of(run)],
         "interventions": [intervention.model_dump() for intervention in store.interventions(run)],
-        "events": [event.model_dump() for event in store.events(run)],
+        "events": [event.model_dump() for event in store.pages.events(run)],
         "log": [line.model_dump() for line in store.log(run, limit=1_000_000)],
         "blobs": blobs,
     }
@@ -55,10 +56,10 @@ def export_json(store: TraceStore, run: int) -> str:
 
 
 def _call(store: TraceStore, call: CallRecord) -> dict[str, Any]:
-    reply = store.reply(call)
+    reply = stored_reply(store, call)
     return {
         **call.model_dump(exclude={"messages", "reply"}),
-        "prompt": _prompt(store.prompt(call)),
+        "prompt": _prompt(stored_prompt(store, call)),
         "reply": None if reply is None else reply.model_dump(),
     }
 

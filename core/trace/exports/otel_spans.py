@@ -15,6 +15,7 @@ from core.schema.messages import LLMReply, Message
 from core.schema.record import Record
 from core.schema.step import Acted, CallRecord, Phase, calls_of
 from core.system.program import program_version
+from core.trace.calls import stored_prompt, stored_reply
 from core.trace.encoding import Prompt
 from core.trace.exports.hiding import hiding
 from core.trace.exports.steps import AGENT, RunStep, id_of, steps_of
@@ -71,7 +72,7 @@ def spans_of(store: TraceStore, run: int, *, content: bool = False) -> tuple[Spa
     times = {one.number: one for one in store.times(run)}
     end = row.ended or max([row.started, *(one.ended for one in times.values())])
     spans = [made.of_run(end)]
-    spans += [made.of_call(call, spans[0].id) for call in store.calls(run) if call.step == 0]
+    spans += [made.of_call(call, spans[0].id) for call in store.calls.of(run) if call.step == 0]
     for step in steps:
         spans += made.of_step(step, times[step.number], spans[0].id)
     return tuple(spans)
@@ -116,7 +117,7 @@ class _Spans:
             attributes["gen_ai.input.messages"] = _json([_message("user", row.instruction)])
             attributes["gen_ai.output.messages"] = _json([_message("assistant", row.answer)])
             attributes["url.full"] = row.start_url
-        events = [self._event(event.event, event.time) for event in self._store.events(row.run)]
+        events = [self._event(event.event, event.time) for event in self._store.pages.events(row.run)]
         error = row.error or "The run failed." if row.outcome == "error" else None
         if error is not None:
             attributes["error.type"] = "run failed"
@@ -144,16 +145,11 @@ class _Spans:
         whole = self._span(f"step {row.number}", (row.number,), parent, times.begun, times.ended, attributes)
         spans, by_phase = [whole], dict[Phase, Span]()
         since = times.begun
-        for phase, saved in times.saved:
-            by_phase[phase] = self._span(
-                phase,
-                (row.number, phase),
-                whole.id,
-                since,
-                saved,
-                {"backstep.step": row.number, "backstep.phase": phase},
-            )
-            since = max(since, saved)
+        for timed in times.phases:
+            phase = timed.phase
+            about: dict[str, Value | None] = {"backstep.step": row.number, "backstep.phase": phase}
+            by_phase[phase] = self._span(phase, (row.number, phase), whole.id, since, timed.saved, about)
+            since = max(since, timed.saved)
         spans += by_phase.values()
         asked_in = {number: record.phase for record in step.detail.records for number in calls_of(record)}
         for call in step.detail.calls:
@@ -165,7 +161,7 @@ class _Spans:
 
     def of_call(self, call: CallRecord, parent: str) -> Span:
         """Return the span of an LLM call."""
-        prompt, reply = self._store.prompt(call), self._store.reply(call)
+        prompt, reply = stored_prompt(self._store, call), stored_reply(self._store, call)
         sampling = prompt.sampling
         attributes: dict[str, Value | None] = {
             "gen_ai.operation.name": "chat",

@@ -489,7 +489,7 @@ def _viewport(steps: tuple[RunStep, ...]) -> tuple[int, int]:
 def _dialogs(store: TraceStore, run: int, steps: tuple[RunStep, ...]) -> str:
     """Return how the run's dialogs were answered: accept, dismiss, or nothing if there were none."""
     events = [event for step in steps if step.acted for event in step.acted.events]
-    events += [event.event for event in store.events(run)]
+    events += [event.event for event in store.pages.events(run)]
     dialogs = [event.text for event in events if event.kind == "dialog"]
     if not dialogs:
         return ""

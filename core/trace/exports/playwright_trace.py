@@ -85,8 +85,8 @@ class _Writing:
             sdkLanguage="python",
         )
         self._add("event", time=0, **{"class": "BrowserContext"}, method="page", params={"pageId": PAGE})
-        logged = {step.number: self._store.page_log(row.run, step.number) for step in steps}
-        for event in self._store.events(row.run):
+        logged = {step.number: self._store.pages.log(row.run, step.number) for step in steps}
+        for event in self._store.pages.events(row.run):
             if logged.get(event.step) is None or event.event.kind not in _IN_LOG:
                 self._tell(event.event, self._time(event.time))
         for parts in logged.values():
@@ -101,7 +101,7 @@ class _Writing:
         self, step: RunStep, after: RunStep | None, times: dict[int, StepTimes], *, in_log: bool
     ) -> None:
         call, began = f"step@{step.number}", self._time(times[step.number].begun)
-        saved = {phase: self._time(time) for phase, time in times[step.number].saved}
+        saved = {phase.phase: self._time(phase.saved) for phase in times[step.number].phases}
         end = saved.get("act", self._time(times[step.number].ended))
         before_act = PHASES[: PHASES.index("act")]
         start = max((time for phase, time in saved.items() if phase in before_act), default=began)

@@ -30,7 +30,7 @@ def export_repro(store: TraceStore, run: int) -> bytes:
     with tempfile.TemporaryDirectory(prefix="backstep-") as folder:
         path = Path(folder) / "repro.db"
         copy, number = copied_without_secrets(
-            store, run, path, change=_Shared, offline=bool(store.network(run))
+            store, run, path, change=_Shared, offline=bool(store.pages.network(run))
         )
         with closing(copy):
             if copy.left_out:

@@ -143,7 +143,7 @@ def _content(source: TraceStore, path: Path, store: TraceStore) -> ReproContent:
     if not runs:
         raise DataError(f"{path} contains no run, so there is nothing to import.")
     row = runs[0]
-    answers = len(source.network(row.run))
+    answers = len(source.pages.network(row.run))
     ancestors = tuple(source.run(number) for number in source.path_of(row.run)[:-1])
     known = next(
         (

@@ -7,8 +7,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QToolBar, QToolButton, QWidget
 
-from core.debugger.timeline.playing import Speed
-from core.debugger.timeline.views import TimeView
+from core.debugger.timeline.views import Speed, TimeView
 from gui.panels.timeline import text as time_words
 from gui.panels.timeline.bar import TimeArea
 from gui.panels.timeline.film import FilmStrip

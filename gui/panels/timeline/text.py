@@ -41,10 +41,9 @@ def step_words(step: StepSpan, *, timed: bool = True) -> str:
     outcome = _OUTCOMES.get(step.outcome, "")
     by = "" if step.origin == "agent" else f", by {step.origin}"
     spent = f", {seconds(step.ended - step.begun)}" if timed else ""
-    words = f"{step.action or 'no action'} {step.target}".rstrip()
     lines = [
         f"Step {step.number}{spent}{by}{f', {outcome}' if outcome else ''}",
-        _short(words),
+        _short(step.in_words),
     ]
     if step.calls:
         lines.append(f"{count(len(step.calls), 'LLM call')}, {seconds(step.seconds_asked)}")

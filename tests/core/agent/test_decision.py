@@ -8,6 +8,7 @@ import pytest
 from core.llm.honoured import Honoured
 from core.llm.json_schema import fits
 from core.schema.errors import DataError
+from core.trace.calls import stored_prompt, stored_reply
 from tests.core.agent.traced import COVERED, records, steps, view
 from tests.core.stage import on, page_file, ref_in, stop
 from tests.llm_server import Reply, call
@@ -21,7 +22,7 @@ def test_a_reply_that_cannot_be_used_gets_one_turn_that_quotes_the_problem(stage
     stage.to_the_end(run)
     assert run.verdict.success is True
     assert "did you mean click?" in "\n".join(llm_server.requests[1].texts)
-    calls = run.store.calls(run.state.run)
+    calls = run.store.calls.of(run.state.run)
     assert [one.purpose for one in calls] == ["decide", "repair"]
     assert records(run, 1)["decide"].calls == (1, 2)
 
@@ -64,7 +65,7 @@ def test_laser_asks_for_a_rationale_and_then_for_the_action(stage, llm_server):
     assert first.tool_names == []
     assert "click" in second.tool_names
     assert "ONE is the button to press." in second.texts
-    assert [one.purpose for one in run.store.calls(run.state.run)] == ["rationale", "function"]
+    assert [one.purpose for one in run.store.calls.of(run.state.run)] == ["rationale", "function"]
     assert steps(run)[0].thought == "ONE is the button to press."
     assert records(run, 1)["recognise"].space == "general"
 
@@ -81,7 +82,7 @@ def test_laser_can_decide_in_one_call(stage, llm_server):
     llm_server.script(on('button "ONE"', thought="ONE."))
     run = stage.open(llm_server, preset="laser-one-call")
     stage.to_the_end(run)
-    assert [one.purpose for one in run.store.calls(run.state.run)] == ["decide"]
+    assert [one.purpose for one in run.store.calls.of(run.state.run)] == ["decide"]
     assert "Think first" in llm_server.requests[0].texts[-1]
     assert steps(run)[0].thought == "ONE."
 
@@ -132,7 +133,7 @@ def test_no_header_of_ones_own_reaches_the_trace(stage, llm_server):
     stage.step(run)
     assert llm_server.requests[0].headers["x-team"] == "team-secret-0123456789"
     call = run.store.step(run.state.run, 1).calls[0]
-    assert "[key]" in run.store.reply(call).text
+    assert "[key]" in stored_reply(run.store, call).text
     for path in stage.settings.database.parent.glob("traces.db*"):
         assert b"team-secret" not in path.read_bytes()
 
@@ -250,7 +251,7 @@ def test_a_repair_is_sampled_as_the_preset_says_and_else_as_what_it_repairs(stag
     llm_server.script(Reply(text="So."), Reply(text="No tool."), on('button "ONE"'))
     run = stage.open(llm_server, preset="repairing")
     stage.to_the_end(run)
-    assert [one.purpose for one in run.store.calls(run.state.run)] == ["rationale", "function", "repair"]
+    assert [one.purpose for one in run.store.calls.of(run.state.run)] == ["rationale", "function", "repair"]
     assert [one.body["temperature"] for one in llm_server.requests] == [0.0, 0.0, sent]
 
 
@@ -263,8 +264,8 @@ def test_the_screenshot_goes_along_where_the_llm_takes_pictures(stage, llm_serve
     content = llm_server.requests[0].body["messages"][-1]["content"]
     urls = [part["image_url"]["url"] for part in content if part["type"] == "image_url"]
     assert [url.split(";")[0] for url in urls] == [f"data:{mime}"]
-    (stored,) = run.store.calls(run.state.run)
-    assert len(run.store.prompt(stored).messages[-1].images) == 1
+    (stored,) = run.store.calls.of(run.state.run)
+    assert len(stored_prompt(run.store, stored).messages[-1].images) == 1
 
 
 def test_an_llm_that_sees_the_page_clicks_at_a_pixel_and_it_is_kept_as_a_place_of_the_element(

@@ -243,7 +243,7 @@ def open_ahead(stage, llm_server, folder, preset, steps=3):
 
 
 def calls_of(run):
-    return [(one.step, one.purpose, one.error.partition(":")[0]) for one in run.store.calls(run.state.run)]
+    return [(one.step, one.purpose, one.error.partition(":")[0]) for one in run.store.calls.of(run.state.run)]
 
 
 def test_the_next_action_is_asked_for_while_the_step_is_judged_once_for_each_way_it_may_end(
@@ -265,7 +265,7 @@ def test_the_next_action_is_asked_for_while_the_step_is_judged_once_for_each_way
     judging.set()
     begun.result(30)
     stage.until(run, "review")
-    early = [one for one in run.store.calls(run.state.run) if one.step == 2]
+    early = [one for one in run.store.calls.of(run.state.run) if one.step == 2]
     assert len(early) == 2
     (used,) = records(run, 2)["decide"].calls
     assert used in [one.number for one in early]
@@ -282,7 +282,7 @@ def test_a_judgement_of_no_withdraws_what_was_asked_ahead(stage, llm_server, ahe
     llm_server.otherwise = answer
     run = open_ahead(stage, llm_server, tmp_path, ahead)
     stage.step(run)
-    early = [one for one in run.store.calls(run.state.run) if (one.step, one.purpose) == (2, "decide")]
+    early = [one for one in run.store.calls.of(run.state.run) if (one.step, one.purpose) == (2, "decide")]
     assert [one.error.partition(":")[0] for one in early] == ["cancelled", "cancelled"]
     assert all(one.usage.estimated and one.usage.prompt_tokens > 100 for one in early)
     assert run.state.reflection.scheduled.kind == "new trial"
@@ -295,7 +295,7 @@ def test_nothing_is_asked_ahead_where_a_decision_takes_several_samples(stage, ll
     llm_server.otherwise = any_question()
     run = open_ahead(stage, llm_server, tmp_path, ahead)
     stage.step(run)
-    assert [one for one in run.store.calls(run.state.run) if one.step == 2] == []
+    assert [one for one in run.store.calls.of(run.state.run) if one.step == 2] == []
     assert records(run, 1)["decide"].agreed == 2
 
 
@@ -308,7 +308,7 @@ def test_a_page_that_has_changed_meanwhile_is_asked_about_anew(stage, llm_server
     stage.thread.run(run.world.actor.act(Goto(url=(tmp_path / "1.html").as_uri())))
     stage.until(run, "review")
     decided = records(run, 2)["decide"]
-    asked = [one for one in run.store.calls(run.state.run) if one.step == 2]
+    asked = [one for one in run.store.calls.of(run.state.run) if one.step == 2]
     assert decided.calls == (asked[-1].number,)
     assert "New" in "\n".join(llm_server.requests[-1].texts)
 

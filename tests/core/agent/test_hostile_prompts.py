@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from core.llm.replies import part_thinking
 from core.llm.thinking import THINKING_FILE
 from core.schema.observation import fenced, one_line
+from core.trace.calls import stored_prompt
 from tests.core.agent.test_rules_presets import PRESETS, with_rules
 from tests.core.stage import page_file
 
@@ -106,7 +107,9 @@ def test_no_page_breaks_the_frame_of_a_prompt(stage, tmp_path, preset):
     page = page_file(tmp_path, hostile_page())
     report = with_rules(stage, preset, url=page, instruction='Click the "Save" button.', steps=4)
     store = stage.services.store
-    prompts = [message.text for call in store.calls(report.run) for message in store.prompt(call).messages]
+    prompts = [
+        message.text for call in store.calls.of(report.run) for message in stored_prompt(store, call).messages
+    ]
     said = "\n".join(prompts)
     assert said.count("EVIL") > 60
     assert FORBIDDEN.findall(said) == []

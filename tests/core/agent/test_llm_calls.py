@@ -83,7 +83,7 @@ async def test_a_call_that_is_withdrawn_is_stored_with_the_reason_whatever_its_c
     await llm.asked.wait()
     asker.withdraw_early("cancelled: not needed")
     await ended.wait()
-    assert store.calls(state.run)[0].error == "cancelled: not needed"
+    assert store.calls.of(state.run)[0].error == "cancelled: not needed"
 
 
 class Streaming:
@@ -131,5 +131,5 @@ async def test_a_call_that_ends_in_what_nobody_has_foreseen_is_stored_as_ended(s
     with pytest.raises(RecursionError):
         await asker.ask(state, REQUEST)
     assert asker.asking is None
-    (call,) = store.calls(state.run)
+    (call,) = store.calls.of(state.run)
     assert call.error.startswith("RecursionError: too deep\ufffd. This is an internal error")

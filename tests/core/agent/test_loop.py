@@ -52,10 +52,8 @@ def test_what_a_run_and_its_phases_took_does_not_depend_on_the_time_of_day(
     monkeypatch.undo()
     assert 0 < run.store.run(run.state.run).seconds < 600
     (times,) = run.store.times(run.state.run)
-    saved = dict(times.saved)
-    took = {phase: saved[phase] - begun for phase, begun in times.phases_begun}
-    assert len(took) == len(PHASES)
-    assert all(0 <= seconds < 600 for seconds in took.values())
+    assert [phase.phase for phase in times.phases] == list(PHASES)
+    assert all(0 <= phase.saved - phase.begun < 600 for phase in times.phases)
 
 
 def test_the_wrong_click_ends_the_episode_without_success(stage, llm_server):
@@ -205,7 +203,7 @@ def test_a_tab_that_was_opened_or_left_by_itself_is_seen_after_a_note(stage, llm
     stage.step(run)
     first = tabs.current.tab
     stage.thread.run(tabs.open())
-    stage.thread.run(tabs.make_current(first))
+    stage.thread.run(tabs.browser.make_current(first))
     stage.step(run)
     assert records(run, 2)["observe"].reused is False
     assert len(run.state.observation.tabs) == 2
@@ -321,7 +319,7 @@ def test_an_llm_that_is_down_is_an_error_and_the_phase_can_be_tried_again(stage,
     with pytest.raises(LLMError, match="overloaded"):
         stage.phase(run)
     assert run.next_phase == "decide"
-    assert run.store.calls(run.state.run)[0].error
+    assert run.store.calls.of(run.state.run)[0].error
     stage.to_the_end(run)
     assert run.verdict.success is True
 
@@ -336,7 +334,7 @@ def test_a_cancelled_call_is_stored_as_such_and_leaves_the_phase_undone(stage, l
     llm_server.wait_for_disconnects(1)
     assert run.next_phase == "decide"
     stage.to_the_end(run)
-    first, second = run.store.calls(run.state.run)
+    first, second = run.store.calls.of(run.state.run)
     assert (first.error, second.error) == ("cancelled", "")
     assert run.verdict.success is True
 
@@ -364,7 +362,7 @@ def test_totals_are_the_sums_of_the_calls(stage, llm_server, tmp_path):
     run = stage.open(llm_server, url=page_file(tmp_path, "<p>Hello</p>"))
     stage.to_the_end(run)
     row = run.store.run(run.state.run)
-    calls = run.store.calls(run.state.run)
+    calls = run.store.calls.of(run.state.run)
     assert (row.llm_calls, row.prompt_tokens, row.completion_tokens) == (3, 1200, 70)
     assert (run.state.totals.llm_calls, run.state.totals.prompt_tokens) == (3, 1200)
     assert row.seconds_in_llm == pytest.approx(sum(one.seconds for one in calls), abs=0.01)

@@ -22,19 +22,19 @@ def test_what_happens_before_the_first_look_and_in_an_action_is_kept_with_its_st
     run = stage.open(llm_server, url=page_file(tmp_path, PAGE))
     stage.to_the_end(run)
     store = stage.services.store
-    assert lines(store.page_log(run.state.run, 1)) == [
+    assert lines(store.pages.log(run.state.run, 1)) == [
         ("before the action", "while loading"),
         ("in the action", "clicked"),
     ]
-    assert lines(store.page_log(run.state.run, 2)) == [("in the action", "clicked")]
-    assert lines(store.page_log(run.state.run, 3)) == []
+    assert lines(store.pages.log(run.state.run, 2)) == [("in the action", "clicked")]
+    assert lines(store.pages.log(run.state.run, 3)) == []
 
 
 def test_the_log_can_be_read_while_the_step_waits_at_its_review(stage, llm_server, tmp_path):
     llm_server.script(on('button "Save"'))
     run = stage.open(llm_server, url=page_file(tmp_path, PAGE))
     stage.until(run, "review")
-    assert lines(stage.services.store.page_log(run.state.run, 1)) == [("before the action", "while loading")]
+    assert lines(stage.services.store.pages.log(run.state.run, 1)) == [("before the action", "while loading")]
 
 
 def test_phases_are_stored_with_their_beginning(stage, llm_server, tmp_path):
@@ -42,7 +42,4 @@ def test_phases_are_stored_with_their_beginning(stage, llm_server, tmp_path):
     run = stage.open(llm_server, url=page_file(tmp_path, PAGE))
     stage.to_the_end(run)
     (times,) = stage.services.store.times(run.state.run)
-    begun = dict(times.phases_begun)
-    assert set(begun) == {phase for phase, _ in times.saved}
-    for phase, saved in times.saved:
-        assert times.begun <= begun[phase] <= saved
+    assert all(times.begun <= phase.begun <= phase.saved for phase in times.phases)

@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from core.trace.calls import stored_reply
 from tests.core.agent.test_decision import own_preset
 from tests.core.agent.traced import purposes, records, steps, view
 from tests.core.stage import page_file, stop
@@ -154,8 +155,8 @@ def test_thinking_is_shown_as_reasoning_and_the_trace_keeps_the_reply_as_it_came
     (shown,) = view(run, 1).calls
     assert shown.reply == KEEP
     assert shown.reasoning.startswith("First of all.\n\nLet me see.\n\nPerhaps\nACTION: click [2]")
-    (stored,) = run.store.calls(run.state.run)
-    assert run.store.reply(stored).text == AFTER_WORDS + KEEP
+    (stored,) = run.store.calls.of(run.state.run)
+    assert stored_reply(run.store, stored).text == AFTER_WORDS + KEEP
     assert steps(run)[0].thought == "Keep it."
 
 

@@ -29,7 +29,7 @@ def with_rules(stage, preset, task="", url="", instruction="", steps=30):
 
 
 def purposes(stage, report):
-    return {one.purpose for one in stage.services.store.calls(report.run)}
+    return {one.purpose for one in stage.services.store.calls.of(report.run)}
 
 
 @pytest.mark.parametrize("preset", PRESETS)

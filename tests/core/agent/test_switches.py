@@ -81,7 +81,7 @@ def test_plan_remedies_and_judgement_switched_on_ask_their_questions(stage, llm_
         Reply(text="NO"),
     )
     stage.step(run)
-    purposes = [one.purpose for one in run.store.calls(run.state.run)]
+    purposes = [one.purpose for one in run.store.calls.of(run.state.run)]
     assert purposes == ["plan", "decide", "remedies", "aligned", "subtask", "task"]
     # The preset's own prompt tells the plan, and the remedies come as tool calls as its actions do.
     assert "You are at this subtask: Search for it" in llm_server.requests[1].texts[-1]
@@ -91,7 +91,7 @@ def test_plan_remedies_and_judgement_switched_on_ask_their_questions(stage, llm_
         run.switch(mechanism, False)
     llm_server.script(stop("done"))
     stage.step(run)
-    assert [one.purpose for one in run.store.calls(run.state.run)][6:] == ["decide"]
+    assert [one.purpose for one in run.store.calls.of(run.state.run)][6:] == ["decide"]
     assert "subtask" not in llm_server.requests[-1].texts[-1]
 
 

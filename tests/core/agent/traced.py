@@ -13,7 +13,7 @@ def steps(run: AgentRun) -> tuple[StepRow, ...]:
 
 def purposes(run: AgentRun) -> list[str]:
     """Return what the LLM was asked for, in order."""
-    return [one.purpose for one in run.store.calls(run.state.run)]
+    return [one.purpose for one in run.store.calls.of(run.state.run)]
 
 
 def records(run: AgentRun, number: int) -> dict[Phase, PhaseRecord]:

@@ -64,7 +64,7 @@ class Browsing:
         self.capturer = Capturer(pictures=False)
         self.driver = TabDriver(self.tabs)
         if worker is not None:
-            worker.run(self.tabs.start())
+            worker.run(self.tabs.browser.start())
 
     def begin(self) -> None:
         self.worker.run(self._begin())
@@ -72,10 +72,10 @@ class Browsing:
     async def _begin(self) -> None:
         self.tabs.border.set(None)
         await self.tabs.open_profile()
-        self.tabs.take_events()
+        self.tabs.browser.take_events()
 
     def close(self) -> None:
-        self.worker.run(self.tabs.close())
+        self.worker.run(self.tabs.browser.close())
 
     # What a step does
 
@@ -114,7 +114,7 @@ class Browsing:
         return await self.tabs.current.evaluate(expression, main_world=True)
 
     def events(self) -> list[BrowserEvent]:
-        return list(self.tabs.take_events())
+        return list(self.tabs.browser.take_events())
 
 
 @pytest.fixture

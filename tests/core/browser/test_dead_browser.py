@@ -46,5 +46,5 @@ async def test_a_dead_browser_is_said_to_be_dead_and_started_again(browser: Brow
 async def test_a_browser_that_cannot_be_started_is_named(path: str, sentence: str) -> None:
     tabs = Tabs(ChromiumHost(path))
     with pytest.raises(BrowserError, match=sentence):
-        await tabs.start()
-    await tabs.close()
+        await tabs.browser.start()
+    await tabs.browser.close()

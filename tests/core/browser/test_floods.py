@@ -240,7 +240,7 @@ async def test_all_of_a_flood_is_counted_and_a_part_of_it_read(
     monkeypatch.setattr(PageListener, "_add", counted)
     await browser.open(HOSTILE[name].serve(site, 3000))
     expected = 3000 if kind == "console" else 6000
-    while of_kinds(browser.tabs.log.collected())[kind] < expected:
+    while of_kinds(browser.tabs.browser.log.collected())[kind] < expected:
         await browser.js("1")
     assert read.count(kind) < expected
     await browser.find("paragraph")
@@ -250,7 +250,9 @@ async def test_all_of_a_flood_is_counted_and_a_part_of_it_read(
 @pytest.mark.browser
 async def test_a_line_of_megabytes_is_told_and_the_page_works_on(browser: Browsing, site: Site) -> None:
     await browser.open(HOSTILE["a long console line"].serve(site, 2 * LARGEST))
-    while not any("left out: it is too large" in one.text for one in browser.tabs.log.collected().entries):
+    while not any(
+        "left out: it is too large" in one.text for one in browser.tabs.browser.log.collected().entries
+    ):
         await browser.js("1")
     assert "hostile" in await browser.words()
 
@@ -268,7 +270,7 @@ async def test_a_burst_that_ends_costs_neither_page_nor_renderer(browser: Browsi
     await browser.do('click [button "Log"]')
     assert (await browser.see()).title == "logged"
     assert browser.events() == []
-    left_out = {one.kind: one.count for one in browser.tabs.log.collected().left_out}
+    left_out = {one.kind: one.count for one in browser.tabs.browser.log.collected().left_out}
     assert left_out["console"] == 2500
     assert left_out["request"] >= 2400
 

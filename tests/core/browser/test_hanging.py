@@ -91,7 +91,7 @@ async def test_while_a_page_does_not_answer_it_is_told_for_how_long_and_a_person
     browser: Browsing, site: Site
 ) -> None:
     told: list[ScriptWait | None] = []
-    patience = browser.tabs.script_patience
+    patience = browser.tabs.browser.script_patience
     asked = site.serve(lambda _: Response("work" if len(told) < 2 else "end", content_type="text/plain"))
     until_told = f"""
         const compute = work;
@@ -117,7 +117,7 @@ async def test_while_a_page_does_not_answer_it_is_told_for_how_long_and_a_person
 async def test_a_person_may_end_the_script_of_a_page_that_does_not_answer(
     browser: Browsing, site: Site
 ) -> None:
-    patience = browser.tabs.script_patience
+    patience = browser.tabs.browser.script_patience
     with heard(patience, lambda wait: patience.end_script()):
         await browser.open(site.page("<button onclick='while (true);'>b</button>"))
         await browser.do('click [button "b"]')

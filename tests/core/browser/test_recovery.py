@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from core.browser.live_browser import LiveBrowser
 from core.browser.recovery import Connection
 from core.browser.tabs import Tabs
 from core.schema.errors import ActionError, BrowserError
@@ -23,7 +24,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("impatient")]
 
 def driver_of(tabs: Tabs) -> int:
     """Return the process of Playwright's driver."""
-    return int(tabs._connection._process.pid)
+    return int(tabs.browser.connection._process.pid)
 
 
 async def harmless_page_works(browser: Browsing, site: Site) -> None:
@@ -50,8 +51,8 @@ async def test_a_harmless_page_works_after_a_hostile_one(browser: Browsing, site
 @in_browser
 async def test_a_killed_renderer_is_told_and_its_page_loaded_again(browser: Browsing, site: Site) -> None:
     await browser.open(site.page("<button>b</button>"))
-    assert browser.tabs._connection.browser is not None
-    session = await browser.tabs._connection.browser.new_browser_cdp_session()
+    assert browser.tabs.browser.connection.browser is not None
+    session = await browser.tabs.browser.connection.browser.new_browser_cdp_session()
     processes = (await session.send("SystemInfo.getProcessInfo"))["processInfo"]
     for renderer in (one["id"] for one in processes if one["type"] == "renderer"):
         os.kill(int(renderer), signal.SIGKILL)
@@ -144,7 +145,7 @@ async def test_a_profile_that_does_not_answer_is_replaced(
         return "no such target" if next(silent, False) else tab
 
     monkeypatch.setattr(browser.host, "open_profile", open_profile)
-    monkeypatch.setattr("core.browser.tabs.TAB_SECONDS", 2.0)
+    monkeypatch.setattr("core.browser.live_browser.TAB_SECONDS", 2.0)
     monkeypatch.setattr("core.browser.recovery.TAB_SECONDS", 2.0)
     await harmless_page_works(browser, site)
     assert "not announced. It was replaced by a new profile with an empty tab." in told(browser)
@@ -156,13 +157,13 @@ async def test_a_tab_that_never_comes_is_closed_and_its_opener_goes_on(
 ) -> None:
     await browser.open(site.page("<button>b</button>"))
     opener = browser.tabs.current.tab
-    find = Tabs._playwright_page
+    find = LiveBrowser.playwright_page
 
-    async def never(self: Tabs, tab: str) -> Any:
+    async def never(self: LiveBrowser, tab: str) -> Any:
         return await find(self, tab) if tab == opener else None
 
-    monkeypatch.setattr(Tabs, "_playwright_page", never)
-    monkeypatch.setattr("core.browser.tabs.PAGE_SECONDS", 2.0)
+    monkeypatch.setattr(LiveBrowser, "playwright_page", never)
+    monkeypatch.setattr("core.browser.live_browser.PAGE_SECONDS", 2.0)
     await browser.tabs.open()
     assert browser.tabs.current.tab == opener
     assert "a tab was opened but not announced. The tab was closed." in told(browser)

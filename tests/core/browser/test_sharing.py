@@ -34,11 +34,11 @@ async def shared() -> AsyncIterator[SharedChromium]:
 async def two(shared: SharedChromium) -> AsyncIterator[tuple[Tabs, Tabs]]:
     both = shared.tabs(), shared.tabs()
     for tabs in both:
-        await tabs.start()
+        await tabs.browser.start()
         await tabs.open_profile()
     yield both
     for tabs in both:
-        await tabs.close()
+        await tabs.browser.close()
 
 
 async def ask_on(tabs: Tabs) -> None:
@@ -51,11 +51,11 @@ async def test_a_late_answer_to_one_run_is_no_dead_browser_while_another_run_is_
     first, second = two
     shared.connection._sign = Mute()
     asking = asyncio.ensure_future(ask_on(second))
-    assert await first._connection.answers(8)
+    assert await first.browser.connection.answers(8)
     asking.cancel()
     with suppress(asyncio.CancelledError):
         await asking
-    assert not await first._connection.answers(8)
+    assert not await first.browser.connection.answers(8)
 
 
 async def test_a_run_that_gets_no_profile_fails_alone_while_another_run_is_answered(shared, two, monkeypatch):
@@ -64,8 +64,8 @@ async def test_a_run_that_gets_no_profile_fails_alone_while_another_run_is_answe
     async def never(name: str | None) -> str:
         return await asyncio.Event().wait()
 
-    monkeypatch.setattr("core.browser.tabs.TAB_SECONDS", 1.0)
-    monkeypatch.setattr(first.host, "open_profile", never)
+    monkeypatch.setattr("core.browser.live_browser.TAB_SECONDS", 1.0)
+    monkeypatch.setattr(first.browser.host, "open_profile", never)
     browser = shared.connection.browser
     with pytest.raises(BrowserError, match="The browser could not be started"):
         await first.open_profile()

@@ -15,6 +15,7 @@ import pytest
 
 from core.schema.errors import TraceError
 from core.storage.resources import RESOURCES
+from core.trace.calls import stored_prompt, stored_reply
 from core.trace.evaluations import attempts_of, evaluation_named
 from core.trace.store import TraceStore
 from tests.core.cli.conftest import KEY
@@ -61,7 +62,7 @@ def stored(cli, name):
 def whole(store, run):
     times = {"run", "started", "ended", "seconds", "seconds_in_llm", "start_url"}
     steps = [store.step(run, row.number) for row in store.own_steps(run)]
-    calls = store.calls(run)
+    calls = store.calls.of(run)
     found = (
         store.run(run).model_dump(exclude=times),
         [
@@ -77,8 +78,8 @@ def whole(store, run):
             ]
             for one in steps
         ],
-        [store.prompt(call).messages for call in calls],
-        [store.reply(call).text for call in calls],
+        [stored_prompt(store, call).messages for call in calls],
+        [stored_reply(store, call).text for call in calls],
     )
     return re.sub(r"127\.0\.0\.1:\d+|/\w+-[0-9a-f]{8,}|[0-9a-f]{16,}|'seconds\w*': [\d.e-]+", "", repr(found))
 

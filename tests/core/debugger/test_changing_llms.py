@@ -21,7 +21,7 @@ def read(live, what):
 
 
 def calls(live):
-    return read(live, lambda store, run: [(one.llm, one.error) for one in store.calls(run)])
+    return read(live, lambda store, run: [(one.llm, one.error) for one in store.calls.of(run)])
 
 
 def changes(live):

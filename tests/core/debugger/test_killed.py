@@ -12,6 +12,7 @@ import tempfile
 import pytest
 
 from core.schema.step import PHASES, Acted, Decided
+from core.trace.calls import stored_prompt, stored_reply
 from core.trace.exports.html_page import export_html
 from core.trace.exports.json_export import export_json
 from core.trace.store import TraceStore
@@ -79,8 +80,11 @@ def test_what_was_stored_before_the_kill_is_there_and_the_run_is_interrupted(
     before = PHASES[: PHASES.index(phase)]
     assert tuple(record.phase for record in second.records) == before
     asked = 1 + (PHASES.index(phase) >= PHASES.index("decide"))
-    assert (row.llm_calls, [call.error for call in store.calls(1)]) == (asked, [""] * asked)
-    assert all(store.reply(call) is not None and store.prompt(call).messages for call in store.calls(1))
+    assert (row.llm_calls, [call.error for call in store.calls.of(1)]) == (asked, [""] * asked)
+    assert all(
+        stored_reply(store, call) is not None and stored_prompt(store, call).messages
+        for call in store.calls.of(1)
+    )
     for record in second.records:
         assert not isinstance(record, Decided) or record.proposal.thought == "I press Go."
         assert not isinstance(record, Acted) or record.outcome == "done"

@@ -30,7 +30,7 @@ def under_review(live, server, tmp_path):
 
 
 def disturb_driver(live, how):
-    os.kill(live.session.services().tabs._connection._process.pid, how)
+    os.kill(live.session.services().tabs.browser.connection._process.pid, how)
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])

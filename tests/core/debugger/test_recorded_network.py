@@ -81,7 +81,7 @@ def test_a_page_that_scripts_made_is_given_again_without_asking_its_server(at_fo
     assert cart.asked["add"] == asked["add"] == 3
     store = live.store()
     try:
-        restored, row = store.restored(live.view.run), store.run(live.view.run)
+        restored, row = store.pages.restored(live.view.run), store.run(live.view.run)
     finally:
         store.close()
     assert (row.grade, restored.verified) == ("recorded", True)

@@ -236,7 +236,7 @@ def test_the_llm_and_the_preset_can_be_changed_in_the_middle(live, server, tmp_p
     live.session.run_commands.run()
     run = live.wait_mode("ended").run
     store = live.store()
-    calls = store.calls(run)
+    calls = store.calls.of(run)
     store.close()
     assert [one.purpose for one in calls] == ["decide", "rationale", "function"]
     assert [one.llm for one in calls] == ["test", "other", "other"]

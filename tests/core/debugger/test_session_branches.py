@@ -96,7 +96,7 @@ def test_a_branch_that_was_left_is_taken_up_where_it_was(gone_wrong, server):
     live.to_review()
     live.session.corrections.accept()
     live.wait_mode("ended")
-    row, calls = stored(live, lambda store: (store.run(first), store.calls(first)))
+    row, calls = stored(live, lambda store: (store.run(first), store.calls.of(first)))
     assert (row.outcome, row.answer) == ("done", "not found")
     assert [call.number for call in calls] == [1, 2, 3, 4]  # The call of the step that began again is kept.
 

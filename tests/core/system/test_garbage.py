@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from core.system.garbage import GarbageCollector
+from core.system.memory import GarbageCollector
 
 
 class _Knot:

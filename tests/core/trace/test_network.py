@@ -13,9 +13,9 @@ def test_answers_come_back_in_order_with_their_contents(store):
     first = taken("http://a.test/", b"<p>page</p>" * 20, opening=True, headers=(("Set-Cookie", "a=1"),) * 2)
     second = taken("http://a.test/b")
     third = Taken(Exchange(method="POST", url="http://a.test/c", error="net::ERR_FAILED", sent="x"), b"")
-    store.save_network(run, 0, [first])
-    store.save_network(run, 1, [second, third])
-    found = store.network(run)
+    store.pages.save_network(run, 0, [first])
+    store.pages.save_network(run, 1, [second, third])
+    found = store.pages.network(run)
     assert found == (
         first.exchange,
         second.exchange.replace(step=1),
@@ -27,7 +27,7 @@ def test_answers_come_back_in_order_with_their_contents(store):
 def test_a_branch_has_what_came_before_it_and_not_what_came_after(store):
     run = store.begin_run(start())
     for step in (0, 1, 2, 3):
-        store.save_network(run, step, [taken(f"http://a.test/{step}")])
+        store.pages.save_network(run, step, [taken(f"http://a.test/{step}")])
     branch = store.begin_run(start().replace(parent_run=run, parent_step=2))
-    store.save_network(branch, 2, [taken("http://a.test/other")])
-    assert [one.url[-5:] for one in store.network(branch)] == ["est/0", "est/1", "other"]
+    store.pages.save_network(branch, 2, [taken("http://a.test/other")])
+    assert [one.url[-5:] for one in store.pages.network(branch)] == ["est/0", "est/1", "other"]

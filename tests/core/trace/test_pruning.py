@@ -15,6 +15,7 @@ from core.schema.messages import Image, LLMRequest, Message
 from core.schema.step import CallRecord
 from core.schema.task import Verdict
 from core.trace.blobs import hash_of
+from core.trace.calls import stored_prompt
 from core.trace.encoding import encode_prompt
 from core.trace.evaluations import attempts_of, take_evaluation
 from core.trace.exports.json_export import export_json
@@ -61,7 +62,7 @@ def say(store: TraceStore, run: int, step: int, text: str, *images: Image) -> No
     call = CallRecord(
         number=step, step=step, purpose="decide", llm="rules", messages=prompt.hash, started=1.0
     )
-    store.save_call(run, call, blobs=prompt.blobs)
+    store.calls.save(run, call, blobs=prompt.blobs)
 
 
 def content(store: TraceStore) -> dict[int, str]:
@@ -158,8 +159,8 @@ def test_a_picture_stays_that_the_prompt_of_another_run_names(store):
     kept = write(store, own=b"kept")
     say(store, kept, 1, "Look.", Image(data=PICTURE + b"seen", mime="image/webp"))
     assert prune(store, task="shop/*") == [gone]
-    (call, *_) = store.calls(kept)
-    assert store.prompt(call).messages[0].images[0].data == PICTURE + b"seen"
+    (call, *_) = store.calls.of(kept)
+    assert stored_prompt(store, call).messages[0].images[0].data == PICTURE + b"seen"
 
 
 def test_a_blob_that_an_open_store_made_others_from_can_go(store, path):

@@ -9,6 +9,7 @@ import pytest
 
 from core.schema.errors import UsageError
 from core.schema.step import PHASES
+from core.trace.calls import stored_prompt
 from core.trace.evaluations import leave_evaluation, process_doing, take_evaluation
 from core.trace.owners import Owner, lives, lock_path
 from core.trace.store import TraceStore
@@ -73,8 +74,8 @@ def test_a_kill_in_full_flight_loses_nothing_that_was_reported(path, writer, cou
         found = [record.phase for record in store.step(1, int(number)).records]
         assert what == "begun" or what in found
     assert [step.sealed for step in steps.values()][:-1] == [True] * (len(steps) - 1)
-    for call in store.calls(1):
-        assert store.prompt(call).messages[1].text == f"This is step {call.step}."
+    for call in store.calls.of(1):
+        assert stored_prompt(store, call).messages[1].text == f"This is step {call.step}."
     store.close()
 
 

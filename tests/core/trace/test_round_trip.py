@@ -61,8 +61,8 @@ def test_any_call_is_read_back_equal(store, call):
     run = begin(store)
     prompt = encode_prompt(a_request("Look."))
     named = call.replace(messages=prompt.hash, llm="x", model="y", error="z")
-    store.save_call(run, named, blobs=prompt.blobs)
-    assert store.calls(run) == (named,)
+    store.calls.save(run, named, blobs=prompt.blobs)
+    assert store.calls.of(run) == (named,)
 
 
 def test_half_of_a_surrogate_pair_survives_in_records_and_becomes_a_sign_in_lists(store):

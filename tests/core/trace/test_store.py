@@ -10,6 +10,7 @@ from core.schema.observation import CleanObservation
 from core.schema.step import Abstracted, Acted, CallRecord, Decided, Observed, Proposal, Reviewed
 from core.schema.task import Verdict
 from core.trace.blobs import hash_of
+from core.trace.calls import stored_prompt, stored_reply
 from core.trace.encoding import encode_prompt, encode_reply
 from core.trace.records import Hit, Intervention, WatchRow
 from core.trace.store import TraceStore
@@ -148,9 +149,9 @@ def test_a_call_is_stored_as_begun_and_again_as_ended(store):
     )
     prompt = encode_prompt(request)
     call = CallRecord(number=1, step=1, purpose="decide", llm="some", messages=prompt.hash, started=5.0)
-    store.save_call(run, call, blobs=prompt.blobs)
+    store.calls.save(run, call, blobs=prompt.blobs)
     assert store.step(run, 1).calls == (call,)
-    assert store.reply(call) is None
+    assert stored_reply(store, call) is None
     assert (store.run(run).llm_calls, store.run(run).cost) == (1, None)
     reply = LLMReply(text="Yes.", usage=Usage(prompt_tokens=10, completion_tokens=2, cached_tokens=4))
     name, blob = encode_reply(reply)
@@ -162,11 +163,11 @@ def test_a_call_is_stored_as_begun_and_again_as_ended(store):
         model="some-1",
         retries=(Retry(reason="busy", waited=1.0),),
     )
-    store.save_call(run, ended, blobs=[blob])
-    assert store.calls(run) == (ended,)
-    assert store.reply(ended) == reply
-    assert store.prompt(ended).messages == request.messages
-    assert store.prompt(ended).tools == request.tools
+    store.calls.save(run, ended, blobs=[blob])
+    assert store.calls.of(run) == (ended,)
+    assert stored_reply(store, ended) == reply
+    assert stored_prompt(store, ended).messages == request.messages
+    assert stored_prompt(store, ended).tools == request.tools
     row = store.run(run)
     assert (row.llm_calls, row.prompt_tokens, row.completion_tokens, row.cost) == (1, 10, 2, 0.5)
 
@@ -178,7 +179,7 @@ def test_the_cost_of_a_run_counts_the_calls_that_have_a_price(store):
         call = CallRecord(
             number=number, step=1, purpose="decide", llm="x", messages=name, started=1.0, cost=cost
         )
-        store.save_call(run, call)
+        store.calls.save(run, call)
     assert (store.run(run).llm_calls, store.run(run).cost) == (3, 0.75)
 
 
@@ -186,8 +187,8 @@ def test_events_and_log_lines_keep_their_order_and_their_run(store):
     run = store.begin_run(start())
     events = [BrowserEvent(kind="dialog", text="It asked."), BrowserEvent(kind="crash", text="It died.")]
     for step, event in enumerate(events):
-        store.save_event(run, step, event)
-    assert [(one.step, one.event) for one in store.events(run)] == list(enumerate(events))
+        store.pages.save_event(run, step, event)
+    assert [(one.step, one.event) for one in store.pages.events(run)] == list(enumerate(events))
     lines = [LogLine(time=float(n), source="trace", text=str(n)) for n in range(4)]
     for line in lines:
         store.save_log(run, line)
@@ -281,7 +282,7 @@ def test_blobs_put_in_a_failed_transaction_serve_no_later_one(store):
     limit_to(store, more_pages=4)
     names = " ".join(f"name{number}" for number in range(9000)).encode()
     with pytest.raises(TraceError, match="no space left"):
-        store.save_call(
+        store.calls.save(
             run,
             CallRecord(number=1, step=1, purpose="decide", llm="x", messages=hash_of(names), started=1.0),
             blobs=[(names, "text/plain"), (bytes(range(256)) * 400, "image/webp")],

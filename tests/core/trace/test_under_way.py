@@ -4,6 +4,7 @@ import pytest
 
 from core.schema.messages import LLMReply
 from core.schema.step import Acted, CallRecord, Decided, Proposal
+from core.trace.calls import stored_prompt, stored_reply
 from core.trace.encoding import encode_prompt, encode_reply
 from core.trace.records import Intervention
 from tests.core.trace.making import HTML, PICTURE, a_request, records, start, write_step
@@ -23,7 +24,10 @@ def assert_same(store, run, number):
     assert step.steps(run) == store.steps(run)
     assert step.judged(run, number) == store.judged(run, number)
     for call in step.detail.calls:
-        assert (step.prompt(call), step.reply(call)) == (store.prompt(call), store.reply(call))
+        assert (stored_prompt(step, call), stored_reply(step, call)) == (
+            stored_prompt(store, call),
+            stored_reply(store, call),
+        )
 
 
 def phases(store, run, number, *, but=()):
@@ -82,9 +86,9 @@ def test_calls_and_changes_of_the_person_are_those_of_their_step(store):
             asked = CallRecord(
                 number=call, step=step, purpose="decide", llm="rules", messages=prompt.hash, started=1.0
             )
-            store.save_call(run, asked, blobs=prompt.blobs)
+            store.calls.save(run, asked, blobs=prompt.blobs)
             assert_same(store, run, number)
-            store.save_call(run, asked.replace(reply=name, seconds=0.5), blobs=(blob,))
+            store.calls.save(run, asked.replace(reply=name, seconds=0.5), blobs=(blob,))
         store.save_intervention(
             Intervention(run=run, step=number, kind="edit", who="me", when=2.0, before="a", after="b")
         )

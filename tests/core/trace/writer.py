@@ -29,7 +29,7 @@ def write_until_killed(channel: Connection, path: Path, *, waits: bool) -> None:
         call = CallRecord(
             number=step, step=step, purpose="decide", llm="x", messages=prompt.hash, started=time.time()
         )
-        store.save_call(run, call, blobs=prompt.blobs)
+        store.calls.save(run, call, blobs=prompt.blobs)
         for record in records():
             store.save_phase(run, step, record, blobs=BLOBS if record.phase == "observe" else ())
             said(f"{record.phase} {step}")

@@ -139,7 +139,7 @@ def test_gone_back_to_a_step_it_comes_there_and_goes_on_to_success(desk: Attache
     assert parted is None, difference(parted.recorded, parted.asked)
     assert desk.window.view.step == step
     store = desk.stored()
-    restored = store.restored(desk.window.view.run)
+    restored = store.pages.restored(desk.window.view.run)
     store.close()
     assert restored is not None
     assert restored.verified, restored.sentence

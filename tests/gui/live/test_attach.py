@@ -239,7 +239,7 @@ async def test_dialogs_are_answered_by_the_agent(browser: Browsing, site: Site) 
         for _ in range(2):
             await page.get_by_role("button").click()
             assert await page.locator("p").inner_text() == "false/Ada"
-    said = [event.text for event in browser.tabs.take_events() if event.kind == "dialog"]
+    said = [event.text for event in browser.tabs.browser.take_events() if event.kind == "dialog"]
     assert said[:2] == [
         'The page asked (confirm): "sure?"; it was dismissed by the agent.',
         'The page asked (prompt): "name?"; it was accepted by the agent.',
@@ -259,7 +259,7 @@ async def test_a_dialog_that_no_agent_answers_is_answered_by_the_rule(
                 await link.send(json.dumps({"id": number + 1, "method": method, "params": given}))
             while json.loads(await link.recv()).get("method") != "Page.javascriptDialogClosed":
                 pass
-    (event,) = [one for one in browser.tabs.take_events() if one.kind == "dialog"]
+    (event,) = [one for one in browser.tabs.browser.take_events() if one.kind == "dialog"]
     assert "by rule, for the agent had not answered within 0.2 s" in event.text
 
 

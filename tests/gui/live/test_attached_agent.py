@@ -68,7 +68,7 @@ def test_each_act_of_a_reply_is_a_step_and_the_run_ends_with_the_program(
     assert [step.target for step in (one, two)] == ['button "One"', 'button "Two"']
     store = desk.stored()
     records = [store.step(step.run, step.number).records for step in (one, two, end)]
-    calls = [(call.step, call.purpose) for call in store.calls(one.run)]
+    calls = [(call.step, call.purpose) for call in store.calls.of(one.run)]
     store.close()
     first, second, last = (record_of(Decided, one) for one in records)
     assert (first.calls, second.calls, last.calls) == ((1,), (), (2,))
@@ -199,7 +199,7 @@ def test_it_is_brought_back_to_a_step_by_its_recorded_answers_and_goes_on_live(
     assert "Two was pressed" not in said
     store = desk.stored()
     branch = store.run(desk.window.view.run)
-    restored = store.restored(branch.run)
+    restored = store.pages.restored(branch.run)
     store.close()
     assert (branch.parent_run, branch.parent_step) == (run, 2)
     assert restored is not None

@@ -110,7 +110,7 @@ from core.schema.errors import Interrupted
 async def work(host):
     tabs = Tabs(host)
     try:
-        await tabs.start()
+        await tabs.browser.start()
         await tabs.open_profile()
         await tabs.goto("data:text/html,<title>here</title>")
         print(await tabs.current.evaluate("document.title"), flush=True)
@@ -122,7 +122,7 @@ async def work(host):
         return "result"
     finally:
         print("let go", flush=True)
-        await tabs.close()
+        await tabs.browser.close()
 
 try:
     print(run_offscreen(work))

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from core.schema.errors import BrowserError
 from gui.live import memory
 from gui.live.page_area import PageArea
-from gui.theme.style import PlainTextStyle
+from gui.theme.theme import PlainTextStyle
 from tests.core.browser.browsing import Browsing, in_browser
 from tests.core.browser.hostile_pages import HOSTILE
 from tests.core.browser.site import Site

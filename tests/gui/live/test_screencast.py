@@ -232,7 +232,7 @@ def test_a_connection_that_stands_still_is_told(
     desk: AttachedWindow, llm_server: LLMServer, tmp_path: Path
 ) -> None:
     attach(desk, tmp_path)
-    driver = desk.session.services().tabs._connection._process.pid
+    driver = desk.session.services().tabs.browser.connection._process.pid
     os.kill(driver, signal.SIGSTOP)
     desk.wait_until(lambda: "has not answered since" in desk.chromium.problem.text())
     os.kill(driver, signal.SIGCONT)

@@ -5,9 +5,8 @@ import time
 from PySide6.QtWidgets import QWidget
 
 from core.debugger.attach.views import AttachRequest, AttachView, Hold
-from gui.attach.controller import AttachController
+from gui.attach.controller import AttachController, PartedDialog
 from gui.attach.dialog import AttachDialog
-from gui.attach.parted import PartedDialog
 from tests.gui import samples
 from tests.gui.attach import test_controller, test_dialog
 from tests.gui.look.studio import Studio, take_pictures

@@ -11,7 +11,7 @@ from tests.gui.stand_ins import PicturingService
 @pytest.fixture
 def playing(window, session, qtbot, monkeypatch):
     """A window that shows what it asks for, with steps that take no time."""
-    monkeypatch.setattr("gui.timeline.playback.seconds_shown", lambda view, at, speed: 0.001)
+    monkeypatch.setattr("gui.timeline.controller.seconds_shown", lambda view, at, speed: 0.001)
     service = PicturingService()
     install(window, service)
     session.session_changed.send(samples.SESSION)
@@ -75,7 +75,7 @@ def test_escape_stops_at_the_step_that_is_shown(playing, session, qtbot):
 
 
 def test_another_step_chosen_by_the_person_stops_it(playing, session, qtbot, monkeypatch):
-    monkeypatch.setattr("gui.timeline.playback.seconds_shown", lambda view, at, speed: 60.0)
+    monkeypatch.setattr("gui.timeline.controller.seconds_shown", lambda view, at, speed: 60.0)
     playing.actions_by_name["play_back"].trigger()
     session.step_changed.send(recorded(1))
     qtbot.waitUntil(lambda: playing.step_in_view.number == 1)

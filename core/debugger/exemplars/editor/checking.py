@@ -18,6 +18,7 @@ from core.schema.errors import TraceError, UsageError
 from core.schema.exemplar import Draft
 from core.schema.record import Record
 from core.schema.step import Observed, record_of
+from core.trace.calls import stored_prompt
 from core.trace.store import TraceStore
 
 _tokens = lru_cache(maxsize=512)(count_tokens)
@@ -190,7 +191,7 @@ def _recorded(store: TraceStore, run: int, number: int) -> _TrialPage:
     for call in detail.calls:
         if call.purpose != "parser":
             continue
-        view = store.prompt(call).view
+        view = stored_prompt(store, call).view
         if view is not None and view.raw:
             return _TrialPage(html=view.raw, lines=lines)
     if not observed.html:

@@ -72,7 +72,7 @@ def of(log: PageLog, cls: type) -> list[Any]:
 async def test_console_errors_requests_and_dialogs_of_a_real_page_are_kept(
     browser: Browsing, site: Site
 ) -> None:
-    browser.tabs.log.drop()
+    browser.tabs.browser.log.drop()
     url = site.page(
         "<button onclick=\"console.warn('careful', {a: 1}, [1, 2]); fetch('/said?key=s3cret');"
         "fetch('/missing'); navigator.sendBeacon('/said', 'bye'); prompt('name?', 'Ada');"
@@ -80,7 +80,7 @@ async def test_console_errors_requests_and_dialogs_of_a_real_page_are_kept(
     )
     await browser.open(url)
     await browser.do('click [button "b"]')
-    log = browser.tabs.log.collected()
+    log = browser.tabs.browser.log.collected()
     warned = next(entry for entry in of(log, ConsoleEntry) if entry.text.startswith("careful"))
     assert (warned.level, warned.text) == ("warning", "careful {a: 1} [1, 2]")
     assert warned.place.startswith(url)
@@ -101,10 +101,12 @@ async def test_console_errors_requests_and_dialogs_of_a_real_page_are_kept(
 @in_browser
 async def test_a_request_that_fails_says_why(browser: Browsing, site: Site) -> None:
     await browser.open(site.page("<p>here"))
-    browser.tabs.log.drop()
+    browser.tabs.browser.log.drop()
     await browser.js("fetch('http://127.0.0.1:9/nobody').catch(() => 0)")
     # The browser may ask for the page's icon meanwhile.
-    (asked,) = [one for one in of(browser.tabs.log.collected(), RequestEntry) if one.url.endswith("/nobody")]
+    (asked,) = [
+        one for one in of(browser.tabs.browser.log.collected(), RequestEntry) if one.url.endswith("/nobody")
+    ]
     assert asked.failed
     assert asked.status is None
     assert asked.text
@@ -114,15 +116,15 @@ async def test_a_request_that_fails_says_why(browser: Browsing, site: Site) -> N
 async def test_a_new_profile_begins_with_an_empty_log(browser: Browsing, site: Site) -> None:
     await browser.open(site.page("<script>console.log('old')</script>"))
     await browser.tabs.open_profile()
-    assert not of(browser.tabs.log.collected(), ConsoleEntry)
+    assert not of(browser.tabs.browser.log.collected(), ConsoleEntry)
 
 
 @in_browser
 async def test_a_page_that_logs_without_end_is_kept_at_both_ends(browser: Browsing, site: Site) -> None:
     await browser.open(site.page("<p>here"))
-    browser.tabs.log.drop()
+    browser.tabs.browser.log.drop()
     await browser.js("for (let i = 0; i < 10000; i++) console.log('line', i)")
-    log = browser.tabs.log.collected()
+    log = browser.tabs.browser.log.collected()
     lines = of(log, ConsoleEntry)
     assert len(lines) == 500
     assert (lines[0].text, lines[-1].text) == ("line 0", "line 9999")

@@ -9,7 +9,9 @@ from core.debugger.exemplars.trying.views import sums_of
 from core.exemplars.files import write_exemplars
 from core.schema.errors import UsageError
 from core.schema.exemplar import Exemplar, ExemplarStep
-from core.trace.encoding import Prompt
+from core.schema.messages import LLMRequest
+from core.trace.calls import stored_prompt
+from core.trace.encoding import encode_prompt
 from tests.core.stage import llms_for, page_file, ref_in, settings_for
 from tests.llm_server import Reply
 
@@ -144,11 +146,12 @@ def test_the_built_in_llm_answers_again_as_it_did_in_the_run(stage, llm_server, 
     stage.thread.run(llms.close())
 
 
-def test_a_run_of_an_older_version_says_that_it_was_not_recorded(stage, asking, run, monkeypatch):
+def test_a_run_of_an_older_version_says_that_it_was_not_recorded(stage, asking, run):
     store = stage.services.store
     call = deciding_call(store.step(run, 1))
-    old = store.prompt(call).replace(view=None, parts=())
-    monkeypatch.setattr(type(store), "prompt", lambda self, call: Prompt.model_validate(old.model_dump()))
+    sent = stored_prompt(store, call)
+    old = encode_prompt(LLMRequest(purpose="decide", messages=sent.messages, tools=sent.tools))
+    store.calls.save(run, call.replace(messages=old.hash), blobs=old.blobs)
     view = asking.open(run, 1)
     assert (view.parts, view.parts_known) == ((), False)
     llms = llms_for(settings_for(stage.settings.database))

@@ -9,6 +9,7 @@ from core.debugger.ask_again.views import Question, changed_lines
 from core.schema.errors import UsageError
 from core.schema.messages import LLMReply, Message
 from core.settings.settings import LLMSettings
+from core.trace.calls import stored_prompt
 from tests.core.stage import llms_for, on, page_file, settings_for, stop
 from tests.llm_server import Reply
 
@@ -55,7 +56,7 @@ def test_the_same_question_k_times_gives_a_distribution_beside_what_was_done(sta
 
 def test_what_was_changed_in_the_prompt_is_sent_and_reported(stage, llm_server, run, ask):
     call = stage.services.store.step(run.state.run, 1).calls[0]
-    messages = list(stage.services.store.prompt(call).messages)
+    messages = list(stored_prompt(stage.services.store, call).messages)
     text = f"{messages[0].text}\nNever delete."
     llm_server.script(SAVE)
     found = ask(count=1, messages=(messages[0].replace(text=text), *messages[1:]), temperature=0.9)
@@ -66,12 +67,12 @@ def test_what_was_changed_in_the_prompt_is_sent_and_reported(stage, llm_server, 
 
 def test_it_is_stored_with_the_step_and_changes_nothing_in_the_run(stage, llm_server, run, ask):
     store = stage.services.store
-    before = (store.run(run.state.run), store.steps(run.state.run), store.calls(run.state.run))
+    before = (store.run(run.state.run), store.steps(run.state.run), store.calls.of(run.state.run))
     llm_server.script(SAVE)
     found = ask(count=1)
     assert what_ifs_of(store, run.state.run, 1) == (found,)
     assert found.number > 0
-    assert (store.run(run.state.run), store.steps(run.state.run), store.calls(run.state.run)) == before
+    assert (store.run(run.state.run), store.steps(run.state.run), store.calls.of(run.state.run)) == before
 
 
 def test_an_answer_that_fails_or_cannot_be_used_is_one_among_the_others(llm_server, ask):

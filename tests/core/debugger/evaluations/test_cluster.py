@@ -16,6 +16,7 @@ from core.environments.registry import Environments
 from core.schema.errors import TraceError, UsageError
 from core.settings.settings import load_settings
 from core.storage.resources import RESOURCES
+from core.trace.calls import stored_prompt
 from core.trace.evaluations import attempts_of, take_evaluation
 from core.trace.records import Case, CaseAttempt
 from core.trace.repro.exporter import whole_file
@@ -54,8 +55,8 @@ def test_a_run_of_a_node_is_stored_whole_as_the_run_of_its_attempt(store, node):
         assert store.run(run).model_dump(exclude=same) == source.run(1).model_dump(exclude=same)
         for step in source.steps(1):
             assert store.step(run, step.number).records == source.step(1, step.number).records
-        for was, now in zip(source.calls(1), store.calls(run), strict=True):
-            assert store.prompt(now) == source.prompt(was)
+        for was, now in zip(source.calls.of(1), store.calls.of(run), strict=True):
+            assert stored_prompt(store, now) == stored_prompt(source, was)
     assert not store.run(run).offline
     assert [one.run for one in store.runs("draft")] == [run]
 

@@ -9,8 +9,7 @@ import pytest
 
 from core.debugger.evaluations.failures import deciding_step
 from core.debugger.evaluations.records import EvalRequest, EvaluationPlan, LLMUsed, Making, Variant
-from core.debugger.evaluations.report import report_of, with_failures
-from core.debugger.evaluations.report_csv import csv_of
+from core.debugger.evaluations.report import csv_of, report_of, with_failures
 from core.debugger.evaluations.report_html import html_of
 from core.debugger.evaluations.request import plan_of_failures
 from core.schema.action import Click, RoleTarget

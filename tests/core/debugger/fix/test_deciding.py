@@ -4,7 +4,7 @@ import pytest
 
 from core.debugger.evaluations.records import EvaluationPlan, Variant
 from core.debugger.fix.deciding import _bisected, _failing, _loop, _stopped
-from core.debugger.fix.family import measured_family
+from core.debugger.fix.service import measured_family
 from core.schema.task import Verdict
 from core.trace.evaluations import create_evaluation
 from core.trace.records import Case, CaseAttempt, RunRow, StepRow

@@ -46,7 +46,7 @@ def save_call(store, run, step, number, purpose, text, reply="", tools=()):
     call = CallRecord(
         number=number, step=step, purpose=purpose, llm="test", messages=prompt.hash, reply=kept, started=1.0
     )
-    store.save_call(run, call, blobs=(*prompt.blobs, blob))
+    store.calls.save(run, call, blobs=(*prompt.blobs, blob))
 
 
 def save_step(store, run, number, action, thought="", *, origin="agent", **decided):

@@ -1,6 +1,6 @@
 import pytest
 
-from core.debugger.steps.page_changes import page_changes
+from core.debugger.steps.view import page_changes
 from core.schema.observation import Box, Element, Observation
 from tests.core.stage import on, page_file, stop
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.debugger.timeline.playing import seconds_shown
+from core.debugger.timeline.views import seconds_shown
 from tests.gui import reading_samples as samples
 
 

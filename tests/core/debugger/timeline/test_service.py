@@ -41,7 +41,7 @@ def asked(store, stand_in):
 def test_the_log_of_a_step_is_read_in_its_parts(asked, store):
     run = write_run(store)
     log = PageLog(entries=(ConsoleEntry(time=1.0, text="hello"),))
-    store.save_page_log(run, 1, "in the action", log)
+    store.pages.save_log(run, 1, "in the action", log)
     view = asked.log(run, 1)
     assert (view.run, view.step, view.message) == (run, 1, "")
     assert view.parts[0].log == log

@@ -67,7 +67,7 @@ def call_at(store, run, step, number, started, seconds, cost=None, error=""):
         seconds=seconds,
         error=error,
     )
-    store.save_call(run, call, blobs=prompt.blobs)
+    store.calls.save(run, call, blobs=prompt.blobs)
 
 
 @pytest.fixture

@@ -75,8 +75,8 @@ def write(store: TraceStore, words: str) -> int:
         number=1, step=1, purpose="decide", llm=words, model=words, messages=prompt.hash, reply=reply, started=1.0,
         error=words, retries=(Retry(reason=words, waited=1.0),),
     )  # fmt: skip
-    store.save_call(run, call, blobs=(*prompt.blobs, blob))
-    store.save_event(run, 1, event.replace(text=f"{words} again"))
+    store.calls.save(run, call, blobs=(*prompt.blobs, blob))
+    store.pages.save_event(run, 1, event.replace(text=f"{words} again"))
     change = {
         "run": run,
         "step": 1,

@@ -87,7 +87,7 @@ def write_talkative_run(store, words: str = "some words") -> int:
     )
     reply = LLMReply(text=words, tool_calls=(ToolCall(name=words, arguments=words),))
     name, blob = encode_reply(reply)
-    store.save_call(
+    store.calls.save(
         run,
         CallRecord(
             number=1,
@@ -128,8 +128,8 @@ def write_talkative_run(store, words: str = "some words") -> int:
     store.save_intervention(
         Intervention(run=run, step=1, kind="edit", who=words, when=2.0, before=words, after=words)
     )
-    store.save_event(run, 1, BrowserEvent(kind="dialog", text=f"First {words}"))
-    store.save_event(run, 0, BrowserEvent(kind="console", text=f"Early {words}", url=words))
+    store.pages.save_event(run, 1, BrowserEvent(kind="dialog", text=f"First {words}"))
+    store.pages.save_event(run, 0, BrowserEvent(kind="console", text=f"Early {words}", url=words))
     store.save_log(run, LogLine(time=3.0, source="trace", text=words))
     store.end_run(
         run,

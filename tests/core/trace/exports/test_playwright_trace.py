@@ -166,7 +166,7 @@ def test_what_failed_and_what_happened_beside_it_is_reported(store):
         ),
     ):
         store.save_phase(run, 1, record)
-    store.save_event(run, 0, BrowserEvent(kind="console", text="hello"))
+    store.pages.save_event(run, 0, BrowserEvent(kind="console", text="hello"))
     data = export_playwright_trace(store, run)
     (ended,) = of_type(data, "after")
     assert ended["error"] == {"name": "ActionError", "message": "It is covered."}

@@ -203,5 +203,5 @@ def test_a_short_or_ordinary_password_is_hidden_where_it_was_typed_and_mangles_n
 
 def test_what_the_browser_keeps_for_going_back_stays_as_it_is(stage, run):
     store = stage.services.store
-    kept = [json.loads(store.page(run.state.run, row.number)) for row in store.steps(run.state.run)]
+    kept = [json.loads(store.pages.of(run.state.run, row.number)) for row in store.steps(run.state.run)]
     assert SERVED["cookie"] in {cookie["value"] for one in kept for cookie in one.get("cookies", ())}

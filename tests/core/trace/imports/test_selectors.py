@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import html
 
-from core.trace.imports.selectors import css_xpath, text_xpath
+from core.trace.imports.chrome_recorder import css_xpath, text_xpath
 
 PAGE = """<html><body>
 <div id="a" class="card big" data-n="0"><ul class="md:flex" data-n="1">

@@ -13,6 +13,7 @@ from core.schema.element_identity import ElementMark, RecordedInput
 from core.schema.errors import DataError, UsageError
 from core.schema.observation import Box, Element, Observation
 from core.schema.step import Acted, Observed, Reviewed
+from core.trace.calls import stored_prompt, stored_reply
 from core.trace.records import ATTACHED_NAME
 from core.trace.repro.exporter import export_repro
 from core.trace.repro.importer import import_repro, import_summary, is_repro
@@ -43,9 +44,9 @@ def secret_run(store):
         body=hash_of(PAGE),
         opening=True,
     )
-    store.save_network(run, 0, [Taken(exchange, PAGE)])
+    store.pages.save_network(run, 0, [Taken(exchange, PAGE)])
     page = PageState(cookies=({"name": "sid", "value": COOKIE, "url": "https://a.test/"},))
-    store.save_page(run, number, page.model_dump_json().encode())
+    store.pages.save(run, number, page.model_dump_json().encode())
     return run
 
 
@@ -77,9 +78,9 @@ def test_a_run_comes_back_whole_in_another_database(store, other, tmp_path):
         assert [one.model_dump(exclude={"messages", "reply"}) for one in now.calls] == [
             one.model_dump(exclude={"messages", "reply"}) for one in was.calls
         ]
-    for was, now in zip(store.calls(run), other.calls(copy), strict=True):
-        assert other.prompt(now) == store.prompt(was)
-        assert other.reply(now) == store.reply(was)
+    for was, now in zip(store.calls.of(run), other.calls.of(copy), strict=True):
+        assert stored_prompt(other, now) == stored_prompt(store, was)
+        assert stored_reply(other, now) == stored_reply(store, was)
     same = {"run", "offline"}
     assert other.run(copy).model_dump(exclude=same) == store.run(run).model_dump(exclude=same)
     assert other.run(copy).offline
@@ -92,7 +93,7 @@ def test_secrets_are_nowhere_in_the_file_and_one_name_stands_for_each(store, tmp
     assert COOKIE.encode() not in everything(path)
     found = TraceStore.open(path)
     try:
-        exchange = found.network(1)[0]
+        exchange = found.pages.network(1)[0]
         assert dict(exchange.headers)["set-cookie"] == "sid=removed-cookie-1; Path=/"
         assert b"removed-cookie-1" in found.blob(exchange.body)
     finally:
@@ -111,7 +112,7 @@ def test_a_token_in_the_address_of_a_request_in_the_pages_log_goes(store, tmp_pa
     run = write_run(store)
     url = "https://a.test/?access_token=url-secret-9"
     entry = RequestEntry(time=1.0, method="GET", url=url)
-    store.save_page_log(run, 1, "in the action", PageLog(entries=(entry,)))
+    store.pages.save_log(run, 1, "in the action", PageLog(entries=(entry,)))
     assert b"url-secret-9" not in everything(written(store, tmp_path, run))
 
 

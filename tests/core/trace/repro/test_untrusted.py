@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from core.schema.errors import BackstepError, DataError, TraceError
 from core.schema.step import CallRecord
 from core.trace.blobs import hash_of
+from core.trace.calls import stored_prompt
 from core.trace.database import MIGRATIONS
 from core.trace.encoding import encode_prompt
 from core.trace.repro import importer, untrusted
@@ -270,7 +271,7 @@ def run_with_a_call(store):
     call = CallRecord(
         number=1, step=1, purpose="decide", llm="x", model="x", messages=prompt.hash, started=1.0
     )
-    store.save_call(run, call, blobs=prompt.blobs)
+    store.calls.save(run, call, blobs=prompt.blobs)
     return run
 
 
@@ -281,7 +282,7 @@ DEEP = "[" * 100_000 + "]" * 100_000
     ("statement", "read"),
     [
         ("UPDATE phases SET record = ?", lambda store, run: store.step(run, 1)),
-        ("UPDATE calls SET retries = ?", lambda store, run: store.calls(run)),
+        ("UPDATE calls SET retries = ?", lambda store, run: store.calls.of(run)),
         ("UPDATE runs SET differences = ?", lambda store, run: store.run(run)),
     ],
 )
@@ -299,11 +300,11 @@ def test_json_nested_100_000_deep_is_damage_and_no_crash(store, other, tmp_path,
 
 
 def test_a_deep_prompt_is_damage_and_no_crash(store):
-    call = store.calls(run_with_a_call(store))[0]
+    call = store.calls.of(run_with_a_call(store))[0]
     data = json.dumps({"messages": []})[:-1].encode() + b', "x": ' + DEEP.encode() + b"}"
     _, name = store._database.blobs.put(data, "application/json")
     with pytest.raises(TraceError, match="damaged"):
-        store.prompt(call.replace(messages=name))
+        stored_prompt(store, call.replace(messages=name))
 
 
 def test_a_pipe_a_device_and_a_folder_are_no_repro_files(other, tmp_path):

@@ -4,6 +4,14 @@ import asyncio
 from typing import Any
 
 from core.browser.channel import FrameLink
+from core.browser.input.mouse_and_keys import (
+    AIMS,
+    HOVER_MILLISECONDS,
+    TYPED_BY_KEYS,
+    click,
+    mouse_event,
+    typed,
+)
 from core.browser.locating import (
     Located,
     frame_of,
@@ -15,7 +23,6 @@ from core.browser.locating import (
     resolve,
     say,
 )
-from core.browser.mouse_and_keys import AIMS, HOVER_MILLISECONDS, TYPED_BY_KEYS, click, mouse_event, typed
 from core.browser.page import Page
 from core.schema import action as kinds
 from core.schema.action import Target

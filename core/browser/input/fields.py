@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from core.browser.channel import FrameLink
+from core.browser.input.mouse_and_keys import TYPED_BY_KEYS, click, press, typed
+from core.browser.input.sliders import SliderPlace, bring_to
 from core.browser.locating import Filled, Located, frame_of, locate, require, resolve
-from core.browser.mouse_and_keys import TYPED_BY_KEYS, click, press, typed
 from core.browser.page import Page
 from core.browser.settling import SettleMark, mark, settle
-from core.browser.sliders import SliderPlace, bring_to
 from core.schema import action as kinds
 from core.schema.action import Target
 from core.schema.errors import ActionError, BrowserError

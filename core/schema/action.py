@@ -13,11 +13,12 @@ after all the rest is the first yes or no, as in SteP's
 
 import json
 import re
-from collections.abc import Collection, Mapping
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeAlias, get_args
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias, get_args
 
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
 
+from core.schema.argument import part_by_name, without_optional
 from core.schema.errors import ActionSyntaxError
 from core.schema.observation import Ref
 from core.schema.record import Record
@@ -113,44 +114,6 @@ def _target(text: str) -> RefTarget | RoleTarget | XPathTarget | FocusTarget | N
             name = match[2][1:-1]
         return RoleTarget(role=match[1].lower(), name=name)
     return None
-
-
-class GivenByName(NamedTuple):
-    """An argument that is written with its name, such as ``answer=42`` or ``lacked: the dates``."""
-
-    name: str
-    value: str
-
-
-_ARGUMENT_ALIASES = {
-    "press_enter_after": "enter",
-    "x": "at",
-    "modifiers": "keys",
-    "from": "from_at",
-    "to": "to_at",
-    "id": "target",
-    "element": "target",
-}
-_BY_NAME = re.compile(r"\s*([A-Za-z_]+)(\s*)([=:])(.*)", re.DOTALL)
-_OPTIONAL = re.compile(r"\s*optional\s*:\s*", re.IGNORECASE)
-
-
-def without_optional(part: str) -> str:
-    """Return an argument without the mark with which a usage shows what may be left out."""
-    return _OPTIONAL.sub("", part, count=1) if _OPTIONAL.match(part) else part
-
-
-def part_by_name(part: str, names: Collection[str]) -> GivenByName | None:
-    """Return which of `names` an argument has with it, and its value as it stands; None if it has none of them."""
-    found = _BY_NAME.fullmatch(without_optional(part))
-    if found is None:
-        return None
-    word = found[1].lower()
-    name = word if word in names else _ARGUMENT_ALIASES.get(word, word)
-    if name not in names or (found[3] == ":" and found[1] != name and name not in Stop.fields):
-        return None
-    is_exact = found[3] == "=" and not found[2]
-    return GivenByName(name, found[4] if is_exact else found[4].strip())
 
 
 _NUMBER = r"\d*\.?\d+"

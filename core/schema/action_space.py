@@ -8,7 +8,8 @@ edit refuses what is not in it.
 from math import isfinite
 from typing import Any, Literal
 
-from core.schema.action import Action, Named, RefTarget, part_by_name, without_optional
+from core.schema.action import Action, Named, RefTarget
+from core.schema.argument import part_by_name, without_optional
 from core.schema.observation import Ref
 from core.schema.record import Record
 

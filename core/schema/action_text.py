@@ -15,10 +15,9 @@ from core.schema.action import (
     Named,
     is_target,
     parse_target,
-    part_by_name,
     shown,
-    without_optional,
 )
+from core.schema.argument import part_by_name, without_optional
 from core.schema.errors import ActionSyntaxError
 
 _ALIASES = {

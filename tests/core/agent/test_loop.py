@@ -268,12 +268,12 @@ def test_an_element_that_could_be_one_of_two_is_not_guessed(stage, llm_server, t
     assert "no longer" in first.message
 
 
-def test_replies_that_stay_unusable_end_the_run_by_its_budget(stage, llm_server):
+def test_replies_that_stay_unusable_end_the_run_before_its_budget(stage, llm_server):
     llm_server.otherwise = Reply(text="no")
     run = stage.open(llm_server, steps=3)
     stage.to_the_end(run)
     row = run.store.run(run.state.run)
-    assert (row.outcome, row.steps, row.llm_calls) == ("budget", 3, 6)
+    assert (row.outcome, row.steps, row.llm_calls) == ("stuck", 6, 12)
     assert all(step.sealed for step in steps(run))
 
 

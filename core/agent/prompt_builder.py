@@ -353,8 +353,12 @@ class Prompter:
             return request.replace(reply_schema=state.permissible.reply_schema(None if several else 1))
         if state.preset.reply_format != "tools":
             return request
+        # Where no rationale goes before it, the thought is an argument: servers leave the text of a call empty.
+        thinks = request.purpose != "function"
         tools = tuple(
-            Tool(name=action.name, description=action.description, parameters=action.json_schema())
+            Tool(
+                name=action.name, description=action.description, parameters=action.json_schema(thinks=thinks)
+            )
             for action in state.permissible.actions
         )
         return request.replace(tools=tools, tool_choice="required")

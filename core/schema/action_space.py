@@ -70,12 +70,14 @@ class PermissibleAction(Record):
     origin: Literal["page", "state", "policy"] = "page"
     """Whether every page has it, the state it is in offers it, or it calls a policy."""
 
-    def json_schema(self) -> dict[str, Any]:
-        """Return the JSON schema of its arguments, as a tool's `parameters`."""
+    def json_schema(self, *, thinks: bool = False) -> dict[str, Any]:
+        """Return the JSON schema of its arguments, as a tool's `parameters`; with `thinks`, a thought comes first."""
+        thought = {"thought": {"type": "string", "description": "Why this is next."}} if thinks else {}
         return {
             "type": "object",
-            "properties": {parameter.name: parameter.json_schema() for parameter in self.parameters},
-            "required": [parameter.name for parameter in self.parameters if parameter.required],
+            "properties": thought
+            | {parameter.name: parameter.json_schema() for parameter in self.parameters},
+            "required": [*thought, *(parameter.name for parameter in self.parameters if parameter.required)],
             "additionalProperties": False,
         }
 

@@ -60,6 +60,17 @@ _BY_SCRIPT = "The page asked ("
 """How hosts begin to tell of an alert, a confirm or a prompt, which the protocol tells of too."""
 
 
+_LOOKS_PER_QUESTION = 25
+"""After so many looks for the page of a tab the host is asked whether it still has the tab."""
+
+
+class _TabClosed(Unanswered):
+    """A tab was closed, by its page or an agent, before it was announced."""
+
+    def __init__(self) -> None:
+        super().__init__("a tab was closed before it was announced", connection=False)
+
+
 class LiveBrowser:
     """Connects a host's tabs to Playwright's pages, and replaces what does not answer."""
 
@@ -291,10 +302,15 @@ class LiveBrowser:
     async def make_current(self, tab: TabId) -> None:
         """Activate a tab and attach to it if that has not been done; raises BrowserError.
 
-        One that does not answer is closed, and if that is no help the profile is replaced.
+        One that does not answer is closed, and if that is no help the profile is replaced. If the page or the agent
+        closes the tab meanwhile, the tab that the host then says is current takes its place.
         """
         try:
             await self._attach(tab, seconds=PAGE_SECONDS)
+        except _TabClosed:
+            await self.make_current(
+                await self.asked(self.host.current_tab(), "it did not report its current tab")
+            )
         except FAILURES as error:
             if self.lost:
                 raise self._is_lost() from error
@@ -342,12 +358,17 @@ class LiveBrowser:
         await self.make_current(await self.asked(self.host.replace_tab(tab), "a tab was not replaced"))
 
     async def _wait_for_page(self, tab: TabId) -> PlaywrightPage:
-        while True:
-            page = await self.playwright_page(tab)
-            if page is not None:
-                return page
+        looks = 0
+        while (page := await self.playwright_page(tab)) is None:
+            looks += 1
+            if looks % _LOOKS_PER_QUESTION == 0 and await self._was_closed(tab):
+                raise _TabClosed
             # Playwright tells of the page in a moment of its own; there is no event for one by its id.
             await asyncio.sleep(0.01)
+        return page
+
+    async def _was_closed(self, tab: TabId) -> bool:
+        return tab not in await self.host.tabs() and await self.host.current_tab() != tab
 
     async def playwright_page(self, tab: TabId) -> PlaywrightPage | None:
         known = self._pages.get(tab)

@@ -111,7 +111,7 @@ class EmbeddedHost:
                 "(--browser)."
             )
         unused, self._unused = self._unused, ""
-        if unused and not name:
+        if unused and not name and unused in await self.tabs():
             return unused
         return await self._change(lambda: self._area.open_profile(name))
 

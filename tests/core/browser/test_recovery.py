@@ -171,6 +171,25 @@ async def test_a_tab_that_never_comes_is_closed_and_its_opener_goes_on(
 
 
 @in_browser
+async def test_a_tab_that_is_closed_before_it_is_announced_is_left_for_its_opener(
+    browser: Browsing, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await browser.open(site.page("<button>b</button>"))
+    opener, find = browser.tabs.current.tab, LiveBrowser.playwright_page
+
+    async def closed_meanwhile(self: LiveBrowser, tab: str) -> Any:
+        if tab != opener and tab in await self.host.tabs():
+            await self.host.close_tab(tab)
+        return await find(self, tab) if tab == opener else None
+
+    monkeypatch.setattr(LiveBrowser, "playwright_page", closed_meanwhile)
+    await browser.tabs.open()
+    assert browser.tabs.current.tab == opener
+    assert told(browser) == ""
+    await browser.find("button", "b")
+
+
+@in_browser
 async def test_a_page_that_hangs_again_when_it_is_loaded_again_leaves_an_empty_tab(
     browser: Browsing, site: Site
 ) -> None:

@@ -12,10 +12,12 @@ from pytestqt.qtbot import QtBot
 from core.browser.demonstration import Demonstration
 from core.schema.errors import BrowserError, UsageError
 from gui.live import page_strip
+from gui.live.embedded_host import EmbeddedHost
 from gui.live.page_area import PageArea
 from gui.live.web_page import LEAVING
 from tests.core.browser.browsing import Browsing, in_browser
 from tests.core.browser.site import Site
+from tests.gui.live.engine_plugin import ENDPOINT
 
 pytestmark = pytest.mark.browser
 
@@ -54,6 +56,16 @@ def test_a_minimised_area_is_worked_in(browser: Browsing, site: Site, area: Page
         browser.worker.run(browser.find("button", "done"))
     finally:
         area.showNormal()
+
+
+def test_a_prepared_tab_that_was_dropped_meanwhile_is_not_given_to_a_task(browser: Browsing) -> None:
+    area = PageArea()
+    host = EmbeddedHost(area, ENDPOINT)
+    host.prepare()
+    area.open_profile(None)  # As the window does while it shows another browser.
+    tab = browser.worker.run(host.open_profile(None))
+    assert area.tabs() == (tab,)
+    area.close_pages()
 
 
 @pytest.mark.parametrize("as_root", [True, False])

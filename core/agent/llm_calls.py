@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
+from core.agent.presets import Preset
 from core.agent.state import Overlap, RunState
 from core.llm.costs import estimate_usage
 from core.llm.errors import mistake
@@ -363,15 +364,15 @@ class Asker:
         """Return whether whoever answers this purpose takes pictures."""
         return self.answerer(purpose).takes_images
 
-    def reply_format(self, purpose: Purpose) -> ReplyFormat:
-        """Return the best reply format of the LLM for this purpose; tools by default."""
-        form: ReplyFormat = getattr(self.answerer(purpose), "reply_format", "tools")
-        return form
+    def settled(self, preset: Preset) -> Preset:
+        """Return the preset with the form of replies that the LLM answers best where the file leaves it open."""
+        answerer = self.answerer("function" if preset.calls == 2 else "decide")
+        best: ReplyFormat = getattr(answerer, "reply_format", "tools")
+        return preset.answered_in(best, by_schema=getattr(answerer, "follows_schema", False) is True)
 
-    def schema_format(self, purpose: Purpose) -> ReplyFormat | None:
-        """Return the form of replies that keeps to a JSON schema, or None where the LLM is known to follow none."""
-        follows: bool = getattr(self.answerer(purpose), "follows_schema", False)
-        return "json" if follows else None
+    def other_format(self) -> ReplyFormat | None:
+        """Return the form of replies that a server can enforce; None where the LLM is known not to do so."""
+        return "json" if getattr(self.answerer("decide"), "follows_schema", False) is not False else None
 
     def at_once(self, purpose: Purpose) -> bool:
         """Return whether whoever answers this purpose may be asked something else meanwhile; a person may not."""

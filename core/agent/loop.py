@@ -304,9 +304,7 @@ class AgentRun:
 
     def _take_preset(self) -> None:
         """Go by the preset, with the form of replies that the LLM answers best where the file leaves it open."""
-        preset = self._next_preset
-        form = self._asker.reply_format("function" if preset.calls == 2 else "decide")
-        self.state.preset = preset.answered_in(form)
+        self.state.preset = self._asker.settled(self._next_preset)
         if self.state.reply_form:
             self.state.preset = self.state.preset.replace(reply_format=self.state.reply_form)
 
@@ -339,7 +337,7 @@ class AgentRun:
         if state.recognised is not None and state.recognised.over:
             await self.finish("budget", error=state.recognised.over)
             return
-        end_streak(state, self._asker.schema_format("decide"))
+        end_streak(state, self._asker.other_format())
         if state.stuck:
             await self.finish("stuck", error=state.stuck)
             return

@@ -160,8 +160,9 @@ class PresetFile(Record):
     """2: a rationale first, then the action."""
     samples: int = Field(default=1, ge=1, le=20)
     """Replies that are asked for at each decision; the action that most of them have is proposed."""
-    reply_format: ReplyFormat | Literal["auto"] = "tools"
-    """``auto``: what the LLM that decides was seen to answer best in a test; tools where it was not tested."""
+    reply_format: ReplyFormat | Literal["auto", "schema"] = "tools"
+    """``auto``: what the LLM that decides was seen to answer best in a test; tools where it was not tested.
+    ``schema``: JSON where it was seen to follow a JSON schema, else lines."""
     several_actions: bool = False
     """Whether one reply may hold several actions."""
     history: int = Field(default=20, ge=0, le=1000)
@@ -177,15 +178,17 @@ class Preset(PresetFile):
 
     name: str
     reply_format: ReplyFormat = "tools"
-    """``auto`` is settled by `answered_in`."""
-    open_format: bool = False
-    """Whether the file leaves the form of replies to what the LLM answers best."""
+    """What the file leaves open is settled by `answered_in`."""
+    open_format: Literal["", "auto", "schema"] = ""
+    """How the form of replies follows from what the LLM answers best, where the file leaves it open."""
     text: str = Field(default="", repr=False)
     """The file as it was read."""
 
-    def answered_in(self, form: ReplyFormat) -> "Preset":
-        """Return the preset with this form of replies, where the file leaves it open."""
-        return self.replace(reply_format=form) if self.open_format else self
+    def answered_in(self, best: ReplyFormat, *, by_schema: bool) -> "Preset":
+        """Return the preset with the form of replies that it leaves open: `best`, or JSON if the LLM follows schemas."""
+        if self.open_format == "schema":
+            return self.replace(reply_format="json" if by_schema else "lines")
+        return self.replace(reply_format=best) if self.open_format else self
 
     def has(self, mechanism: Mechanism) -> bool:
         """Return whether the file asks for a mechanism."""
@@ -262,8 +265,9 @@ def _preset(source: UserFile) -> Preset:
                 missing = f'two calls need the prompt "{part}" in [prompts]; add it, or set calls = 1.'
                 raise source.error(("calls",), missing)
     values = dict(file)
-    if file.reply_format == "auto":
-        values |= {"reply_format": "tools", "open_format": True}
+    if file.reply_format in ("auto", "schema"):
+        untested = "tools" if file.reply_format == "auto" else "lines"
+        values |= {"reply_format": untested, "open_format": file.reply_format}
     return Preset(**values, name=source.path.stem, text=source.text)
 
 

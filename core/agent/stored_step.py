@@ -54,8 +54,7 @@ def prompt_at(
     abstracted = record_of(Abstracted, records)
     if before is None or abstracted is None:
         raise TraceError(f"Step {step} of run {row.run} has no prompt; choose an earlier step.")
-    form = asker.reply_format("function" if preset.calls == 2 else "decide")
-    state = _state_at(store, row, step, task, preset.answered_in(form), history)
+    state = _state_at(store, row, step, task, asker.settled(preset), history)
     state.clean, state.abstracted = abstracted.clean, abstracted
     if state.reflection.plan is None and (decided := record_of(Decided, records)) is not None:
         state.reflection.plan = decided.reflection.plan if decided.reflection is not None else None

@@ -78,9 +78,10 @@ class Honoured(Record):
         return "json" if self.follows_schema else "lines"
 
     @property
-    def follows_schema(self) -> bool:
-        """Whether nothing has shown that it follows no JSON schema."""
-        return self.schema_level in ("strict", "schema", "object with schema")
+    def follows_schema(self) -> bool | None:
+        """Whether it follows a JSON schema; None if that was not tested, and it has not refused one."""
+        follows = self.schema_level in ("strict", "schema", "object with schema")
+        return None if follows and not self.tested else follows
 
 
 _MISSES = 2

@@ -169,8 +169,8 @@ class OpenAICompatibleLLM:
         return self.honoured.reply_format
 
     @property
-    def follows_schema(self) -> bool:
-        """Whether replies may be asked for by a JSON schema: nothing has shown that the server follows none."""
+    def follows_schema(self) -> bool | None:
+        """Whether the server follows a JSON schema; None if that was not tested, and it has not refused one."""
         return self.honoured.follows_schema
 
     async def reply(

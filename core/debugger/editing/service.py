@@ -142,7 +142,7 @@ class EditingService(Service[EditText]):
     ) -> tuple[Message, ...]:
         asker = Asker(run.store, self.services.llms.routed(self.session.session.llm), lambda _: None)
         state = run.state.copy()
-        state.preset = preset.answered_in(asker.reply_format("function" if preset.calls == 2 else "decide"))
+        state.preset = asker.settled(preset)
         state.begin_again("recognise", "")
         prompter = Prompter(resources, asker)
         await recognise(state, run.world, resources, pictures=prompter.shows_pictures(state))

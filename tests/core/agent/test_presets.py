@@ -5,6 +5,7 @@ import pytest
 from core.agent.presets import PRESETS, TABLES, Presets, read_preset
 from core.agent.prompts import PROMPTS, Prompts
 from core.agent.spaces.file import Spaces
+from core.llm.honoured import Honoured
 from core.schema.errors import DataError, UsageError
 
 GOOD = (PRESETS / "plain.toml").read_text()
@@ -106,3 +107,25 @@ def test_a_template_that_the_preset_names_is_checked_with_it(presets, own):
     user.write_text("Task: {{ objective }}\n{% if notes %}")
     with pytest.raises(DataError, match=rf"{user}, line 2: "):
         presets.get("plain")
+
+
+@pytest.mark.parametrize(
+    ("name", "best", "by_schema", "form"),
+    [
+        ("plain", "tools", True, "tools"),
+        ("plain", "lines", False, "lines"),
+        ("step", "tools", True, "json"),
+        ("step", "tools", False, "lines"),
+        ("synapse", "json", True, "json"),
+    ],
+)
+def test_the_form_of_replies_follows_from_what_the_llm_was_seen_to_do(name, best, by_schema, form):
+    assert Presets().get(name).answered_in(best, by_schema=by_schema).reply_format == form
+
+
+@pytest.mark.parametrize(
+    ("level", "tested", "follows"),
+    [("strict", 0.0, None), ("strict", 1.0, True), ("object with schema", 1.0, True), ("object", 0.0, False)],
+)
+def test_only_a_test_shows_that_a_server_follows_a_schema(level, tested, follows):
+    assert Honoured(schema_level=level, tested=tested).follows_schema is follows

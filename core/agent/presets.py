@@ -185,7 +185,7 @@ class Preset(PresetFile):
     """The file as it was read."""
 
     def answered_in(self, best: ReplyFormat, *, by_schema: bool) -> "Preset":
-        """Return the preset with the form of replies that it leaves open: `best`, or JSON if the LLM follows schemas."""
+        """Return the preset with the form of replies that it leaves open: `best`, or JSON if it follows schemas."""
         if self.open_format == "schema":
             return self.replace(reply_format="json" if by_schema else "lines")
         return self.replace(reply_format=best) if self.open_format else self

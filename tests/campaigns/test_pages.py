@@ -58,7 +58,7 @@ def test_each_page_is_drawn_before_one_is_drawn_again():
 
 
 def test_what_had_to_be_replaced_is_told_apart():
-    from core.browser.tabs import _FLOODED, _RUNGS
+    from core.browser.live_browser import _FLOODED, _RUNGS
 
     told = [
         ("hang", "The page did not answer; its script was stopped."),

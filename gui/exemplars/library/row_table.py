@@ -98,6 +98,8 @@ class RowTable(QTableView):
         before, everything = self.position, self.everything
         top = self._offset_of(before.anchor)
         current = self._wanted or (self._current if same else "")
+        # A selection that is newer than the question for this list has its place in the rows alone.
+        places = {row.id: place for place, row in enumerate(view.rows, view.first)} | dict(view.places)
         self._showing = True
         value = self.verticalScrollBar().value()
         self.rows_model.show_list(view)
@@ -107,17 +109,15 @@ class RowTable(QTableView):
         if same and everything:
             self.selectAll()
         elif same:
-            self._select([view.places[id] for id in before.keep if id in view.places])
-        place = view.places.get(current)
-        if place is None and current:
-            place = next((at for at, row in enumerate(view.rows, view.first) if row.id == current), None)
+            self._select([places[id] for id in before.keep if id in places])
+        place = places.get(current)
         self._showing = False
         if place is not None:
             self._go_to(place, select=bool(self._wanted) or not same)
         if self._wanted and place is not None:
             self.scrollTo(self.rows_model.index(place, 1), QTableView.ScrollHint.PositionAtCenter)
-        elif same and before.anchor in view.places:
-            self.verticalScrollBar().setValue(max(0, view.places[before.anchor] * self._row_height - top))
+        elif same and before.anchor in places:
+            self.verticalScrollBar().setValue(max(0, places[before.anchor] * self._row_height - top))
         else:
             self.verticalScrollBar().setValue(value if same else 0)
         self._wanted = ""

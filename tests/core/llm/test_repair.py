@@ -17,7 +17,6 @@ from core.schema.action import (
     Drag,
     GoBack,
     Goto,
-    Named,
     Note,
     Press,
     RefTarget,
@@ -582,40 +581,3 @@ def test_an_xpath_that_is_no_element_on_offer_is_refused_with_what_was_found(fou
     proposal, queue = read_reply(reply, request(), "lines", found)
     assert (proposal.action, queue) == (None, ())
     assert proposal.problem.startswith(said)
-
-
-FIND_FLIGHT = PermissibleAction(
-    name="find_flight",
-    parameters=(
-        Parameter(name="origin"),
-        Parameter(name="destination"),
-        Parameter(name="seats", type="integer", required=False),
-    ),
-    origin="state",
-)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "find_flight [Oslo] [Bergen] [2]",
-        "find_flight [destination=Bergen] [origin=Oslo] [seats=2]",
-        "find_flight [Oslo] [seats: 2] [destination: Bergen].",
-        "Find_Flight [Oslo] [Bergen] [optional: seats=2]",
-        'find_flight "Oslo" "Bergen" 2',
-        'find_flight(origin="Oslo", destination="Bergen", seats=2)',
-    ],
-)
-def test_the_arguments_of_a_states_action_may_have_their_names(text):
-    permissible = Permissible(actions=(FIND_FLIGHT,))
-    proposal, _ = read(f"ACTION: {text}", form="lines", permissible=permissible)
-    assert proposal.action == Named(name="find_flight", arguments=("Oslo", "Bergen", "2")), proposal.problem
-
-
-def test_words_of_a_sentence_are_no_arguments_of_a_states_action():
-    permissible = Permissible(actions=(FIND_FLIGHT,))
-    proposal, _ = read("ACTION: find_flight from Oslo to Bergen", form="lines", permissible=permissible)
-    assert proposal.action is None
-    assert "outside its brackets" in proposal.problem
-    proposal, _ = read("Find_flight is next.", form="lines", permissible=permissible)
-    assert proposal.problem.endswith("end it with one, as in ACTION: find_flight [] [].")

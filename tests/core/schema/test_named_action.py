@@ -145,3 +145,43 @@ def test_a_whole_number_that_came_as_a_fraction_is_written_as_one():
     request = LLMRequest(purpose="decide", messages=(), permissible=Permissible(actions=(price,)))
     proposal, _ = read_reply(reply, request, "tools")
     assert proposal.action == Named(name="look", arguments=("55",))
+
+
+FIND_FLIGHT = PermissibleAction(
+    name="find_flight",
+    parameters=(
+        Parameter(name="origin"),
+        Parameter(name="destination"),
+        Parameter(name="seats", type="integer", required=False),
+    ),
+    origin="state",
+)
+
+
+def read_of_flights(text):
+    request = LLMRequest(purpose="decide", messages=(), permissible=Permissible(actions=(FIND_FLIGHT,)))
+    return read_reply(LLMReply(text=text), request, "lines")[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "find_flight [Oslo] [Bergen] [2]",
+        "find_flight [destination=Bergen] [origin=Oslo] [seats=2]",
+        "find_flight [Oslo] [seats: 2] [destination: Bergen].",
+        "Find_Flight [Oslo] [Bergen] [optional: seats=2]",
+        'find_flight "Oslo" "Bergen" 2',
+        'find_flight(origin="Oslo", destination="Bergen", seats=2)',
+    ],
+)
+def test_the_arguments_of_a_states_action_may_have_their_names(text):
+    proposal = read_of_flights(f"ACTION: {text}")
+    assert proposal.action == Named(name="find_flight", arguments=("Oslo", "Bergen", "2")), proposal.problem
+
+
+def test_words_of_a_sentence_are_no_arguments_of_a_states_action():
+    proposal = read_of_flights("ACTION: find_flight from Oslo to Bergen")
+    assert proposal.action is None
+    assert "outside its brackets" in proposal.problem
+    proposal = read_of_flights("Find_flight is next.")
+    assert proposal.problem.endswith("end it with one, as in ACTION: find_flight [] [].")

@@ -15,6 +15,7 @@ from core.agent.state import RunState
 from core.agent.world import World
 from core.llm.replies import split_thinking, why_nothing
 from core.sandbox.running import code_in, confinement, run_parser
+from core.schema.errors import PromptTooLong
 from core.schema.exemplar import AbstractionPair
 from core.schema.messages import Message
 from core.schema.observation import CleanObservation, Observation
@@ -84,7 +85,10 @@ class Abstractor:
         )
         messages = (Message(role="user", text=text),)
         request = self._prompter.request(state, "parser", messages, raw=html)
-        reply, number = await self._prompter.ask(state, request)
+        try:
+            reply, number = await self._prompter.ask(state, request)
+        except PromptTooLong as error:
+            return "", str(error)
         calls.append(number)
         code = code_in(split_thinking(reply.text)[1])
         return code, "" if code else why_nothing(reply) or "The LLM's reply contains no program."
@@ -141,7 +145,10 @@ class Abstractor:
             Message(role="user", text=f"Page:\n{raw}"),
         )
         request = self._prompter.request(state, "abstract", messages, raw=raw)
-        reply, number = await self._prompter.ask(state, request)
+        try:
+            reply, number = await self._prompter.ask(state, request)
+        except PromptTooLong as error:
+            return "", str(error)
         calls.append(number)
         text = split_thinking(reply.text)[1]
         fenced = _FENCE.match(text)

@@ -4,9 +4,10 @@ Where the preset samples several replies, the action that most of them have
 wins (self-consistency, Wang et al., ICLR 2023; SteP samples three).
 """
 
+import functools
 import itertools
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Literal, NamedTuple
 
 from core.agent.action_queue import stands_alone
 from core.agent.llm_calls import together
@@ -18,6 +19,7 @@ from core.llm.repair import read_reply, repair_messages, sought_in_page
 from core.llm.replies import split_thinking
 from core.schema.action import Action, Named
 from core.schema.action_space import Permissible
+from core.schema.errors import PromptTooLong
 from core.schema.messages import LLMReply, LLMRequest, Message
 from core.schema.step import Decided, Proposal, SampledReply
 
@@ -48,8 +50,8 @@ class Decider:
         proposal = chosen.proposal
         calls = [number for sample in samples for number in sample.calls]
         if proposal.problem and state.calls_left:
-            proposal, queue, number = await self._repaired(state, chosen)
-            calls.append(number)
+            proposal, queue, numbers = await self._repaired(state, chosen)
+            calls += numbers
         if proposal.problem and state.permissible.action(CHOOSE) is not None:
             proposal = _chosen_by_rule(state, proposal)
         if queue and not state.preset.several_actions:
@@ -72,24 +74,29 @@ class Decider:
     async def _sample(self, state: RunState) -> "_Sample":
         calls: list[int] = []
         if state.preset.calls == 2:
-            request, thought = await self._rationale(state, calls)
+            make, thought = await self._rationale(state, calls)
         else:
-            request, thought = self.request(state), ""
-        reply, number = await self._prompter.ask(state, request)
+            make, thought = functools.partial(self.request, state), ""
+        request, reply, number = await self._prompter.ask_shortened(state, make)
         proposal, queue = read_reply(
             reply, request, state.preset.reply_format, await self.found_in_page(state, reply, request)
         )
         return _Sample(request, reply, thought, _with(proposal, thought), queue, (*calls, number))
 
-    async def _repaired(self, state: RunState, one: "_Sample") -> tuple[Proposal, tuple[Action, ...], int]:
-        """Return what an unusable reply became in its repair turn, with the number of that call."""
+    async def _repaired(
+        self, state: RunState, one: "_Sample"
+    ) -> tuple[Proposal, tuple[Action, ...], tuple[int, ...]]:
+        """Return what an unusable reply became in its repair turn, with the number of that call; none if too long."""
         sent = self._prompter.asker.sent(one.request, one.calls[-1])
         repair = repair_messages(sent, one.reply, one.proposal.problem)
         sampling = state.preset.sampling.get("repair", one.request.sampling)
-        reply, number = await self._prompter.ask(state, repair.replace(sampling=sampling))
+        try:
+            reply, number = await self._prompter.ask(state, repair.replace(sampling=sampling))
+        except PromptTooLong:
+            return one.proposal, one.queue, ()
         in_page = await self.found_in_page(state, reply, one.request)
         proposal, queue = read_reply(reply, one.request, state.preset.reply_format, in_page)
-        return _with(proposal, one.thought), queue, number
+        return _with(proposal, one.thought), queue, (number,)
 
     async def found_in_page(self, state: RunState, reply: LLMReply, request: LLMRequest) -> InPage:
         """Return the numbers of the elements that a reply names by an XPath or as what has the focus."""
@@ -118,22 +125,27 @@ class Decider:
             user += "\n\n" + render(state, files.one_call)
         return self._prompter.conversation(state, render(state, files.system), user, "decide")
 
-    async def _rationale(self, state: RunState, calls: list[int]) -> tuple[LLMRequest, str]:
+    async def _rationale(self, state: RunState, calls: list[int]) -> tuple[Callable[[], LLMRequest], str]:
+        """Ask for the rationale; return what makes the request for the action after it, and the rationale."""
         files, prompter = state.preset.prompts, self._prompter
-        system = prompter.render(state, files.system)
-        user = prompter.render(state, files.user) + "\n\n" + prompter.render(state, files.rationale)
-        messages = prompter.conversation(state, system, user, "rationale")
-        first = prompter.request(state, "rationale", messages).replace(permissible=state.permissible)
-        reply, number = await prompter.ask(state, first)
+
+        def asked(purpose: Literal["rationale", "function"], *more: Message) -> LLMRequest:
+            system = prompter.render(state, files.system)
+            user = prompter.render(state, files.user) + "\n\n" + prompter.render(state, files.rationale)
+            messages = (*prompter.conversation(state, system, user, purpose), *more)
+            return prompter.request(state, purpose, messages).replace(permissible=state.permissible)
+
+        _, reply, number = await prompter.ask_shortened(state, lambda: asked("rationale"))
         calls.append(number)
         thinking, said = split_thinking(reply.text)
         thought = said or thinking
-        messages = (
-            *prompter.conversation(state, system, user, "function"),
-            Message(role="assistant", text=thought or "(an empty reply)"),
-            Message(role="user", text=prompter.render(state, files.function)),
-        )
-        return prompter.with_actions(state, prompter.request(state, "function", messages)), thought
+
+        def function() -> LLMRequest:
+            said = Message(role="assistant", text=thought or "(an empty reply)")
+            then = Message(role="user", text=prompter.render(state, files.function))
+            return prompter.with_actions(state, asked("function", said, then))
+
+        return function, thought
 
     def request(self, state: RunState) -> LLMRequest:
         """Return the request where one call asks for thought and action."""

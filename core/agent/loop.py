@@ -265,6 +265,7 @@ class AgentRun:
             if phase == "act":
                 self._keep_events()
                 self._keep_page_log("before the action")
+            shown = state.abstracted
             began = self._phase_clock = time.perf_counter()
             self._phase_begun = time.time()
             in_calls = state.in_calls.seconds
@@ -274,6 +275,8 @@ class AgentRun:
             finally:
                 state.clock.active += time.perf_counter() - began
                 state.clock.in_llm += state.in_calls.seconds - in_calls
+            if phase == "decide" and state.abstracted is not None and state.abstracted is not shown:
+                self.store.save_phase(state.run, state.number, state.abstracted)  # The page was shortened.
         record = self._done
         took = time.perf_counter() - self._phase_clock
         self.store.save_phase(state.run, state.number, record, begun=self._phase_begun, took=took)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
+from core.agent.fitting import leave_out, show_less
 from core.agent.llm_calls import Asker
 from core.agent.policies.prompt import FramePrompt, frame_prompt, with_enter_said
 from core.agent.resources import AgentResources
@@ -17,7 +18,7 @@ from core.llm.repair import ReplyFormat
 from core.llm.replies import as_json
 from core.schema.action import ACTIONS, Action
 from core.schema.action_text import parse_action, written_name
-from core.schema.errors import ActionSyntaxError
+from core.schema.errors import ActionSyntaxError, PromptTooLong
 from core.schema.exemplar import Draft, Exemplar
 from core.schema.messages import (
     Image,
@@ -54,6 +55,30 @@ class Prompter:
     async def ask(self, state: RunState, request: LLMRequest) -> tuple[LLMReply, int]:
         """Return the reply and the number of its call; raises LLMError."""
         return await self.asker.ask(state, request)
+
+    async def ask_shortened(
+        self, state: RunState, make: Callable[[], LLMRequest]
+    ) -> tuple[LLMRequest, LLMReply, int]:
+        """Ask what `make` gives, made anew with more left out while it is longer than the LLM takes.
+
+        Returns the request that was answered, the reply and the number of its call; raises LLMError.
+        """
+        while True:
+            before = state.shortened
+            request = make()
+            try:
+                return request, *await self.ask(state, request)
+            except PromptTooLong:
+                if state.calls_left == 0:
+                    raise
+                if state.shortened != before:
+                    continue  # Another question of the same step has found it too long as well.
+                told = self.own_trail(state) if state.preset.trajectory else self.history(state)
+                some = len(state.clean.elements) if state.clean is not None else 0
+                if not leave_out(state, exemplars=len(self.exemplars(state)), steps=len(told), elements=some):
+                    raise
+                if state.shortened.elements != before.elements:
+                    show_less(state)
 
     @staticmethod
     def out_of_calls(state: RunState, wanted: int = 1) -> str:
@@ -113,9 +138,9 @@ class Prompter:
         frame = self._frame(state)
         if frame is not None:
             return frame.history
-        if not state.preset.history:
+        if not (steps := _shown_steps(state)):
             return self.unusable(state)
-        return _before_judgement(state, state.history[-state.preset.history :])
+        return _before_judgement(state, state.history[-steps:])
 
     @staticmethod
     def unusable(state: RunState) -> tuple[Turn, ...]:
@@ -144,9 +169,11 @@ class Prompter:
     @staticmethod
     def whole_task(state: RunState) -> dict[str, Any]:
         """Return what a question about the whole task shows in place of what the policy at work knows."""
+        most = state.shortened.steps
+        shown = state.history if most is None else state.history[max(len(state.history) - most, 0) :]
         return {
             "objective": state.episode.instruction,
-            "history": tuple(_told(turn) for turn in state.history),
+            "history": tuple(map(_told, shown)),
             "notes": tuple(map(one_line, state.notes)),
         }
 
@@ -173,11 +200,11 @@ class Prompter:
             callables,
             state.permissible,
             reply_format=state.preset.reply_format,
-            history=state.preset.history,
+            history=_shown_steps(state),
             limited=state.space_state is not None and not state.space_state[1].page_actions,
         )
         return frame.replace(
-            history=_before_judgement(state, frame.history) if state.preset.history else self.unusable(state),
+            history=_before_judgement(state, frame.history) if _shown_steps(state) else self.unusable(state),
             notes=tuple(map(one_line, frame.notes)),
             returned=tuple(
                 one.replace(call=one_line(one.call), outcome=one_line(one.outcome)) for one in frame.returned
@@ -217,7 +244,9 @@ class Prompter:
         allowed |= {action.name for one in states for action in one.action}
         if not states or any(one.page_actions for one in states):
             allowed |= set(ACTIONS)
-        return tuple(one for one in recalled.recall.used if _named_in(one, allowed) <= allowed)
+        found = tuple(one for one in recalled.recall.used if _named_in(one, allowed) <= allowed)
+        most = state.shortened.exemplars
+        return found if most is None else found[max(len(found) - most, 0) :]  # The last is the nearest.
 
     def _mistakes(self, state: RunState) -> tuple[Mistake, ...]:
         """Return what the exemplars in the prompt tell to have been wrong."""
@@ -260,7 +289,7 @@ class Prompter:
     def own_trail(state: RunState) -> list[Any]:
         """Return the looks of the frame at work that are shown, the oldest first."""
         own = [step for step in state.trail if step.frame == state.frame]
-        return own[-state.preset.history :] if state.preset.history else []
+        return own[-steps:] if (steps := _shown_steps(state)) else []
 
     def shows_pictures(self, state: RunState, purpose: Purpose = "decide") -> bool:
         """Return whether prompts for this purpose hold a picture of the page."""
@@ -362,6 +391,12 @@ class Prompter:
             for action in state.permissible.actions
         )
         return request.replace(tools=tools, tool_choice="required")
+
+
+def _shown_steps(state: RunState) -> int:
+    """Return how many earlier steps a prompt tells at most."""
+    most = state.shortened.steps
+    return state.preset.history if most is None else min(most, state.preset.history)
 
 
 def _named_in(exemplar: Exemplar, names: Collection[str]) -> set[str]:

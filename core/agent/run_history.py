@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from core.agent.policies.stack import Stack
 from core.agent.presets import Mechanism
 from core.agent.reflection.remedies import RemedyStack
-from core.agent.state import Budget, RunState, Totals, TrailStep
+from core.agent.state import Budget, RunState, Shortened, Totals, TrailStep
 from core.browser.checkpoints.checkpoint import Checkpoint
 from core.browser.checkpoints.page_state import PageState
 from core.browser.recorded.exchange import Exchange
@@ -53,6 +53,7 @@ class SavedAgent(Record):
     queue_cut: str = ""
     unusable: tuple[str, ...] = ()
     reply_form: ReplyFormat | Literal[""] = ""
+    shortened: Shortened = Shortened()
     history: tuple[Turn, ...] = ()
     notes: tuple[str, ...] = ()
     totals: dict[str, Any] = {}
@@ -104,6 +105,7 @@ _OF_STATE = (
     "queue_cut",
     "unusable",
     "reply_form",
+    "shortened",
     "history",
     "notes",
     "answer",

@@ -137,6 +137,14 @@ class Overlap:
             self._going_on -= 1
 
 
+class Shortened(Record):
+    """How many of each part a prompt has at most, since one was longer than the LLM takes; None is no limit."""
+
+    exemplars: int | None = None
+    steps: int | None = None
+    elements: int | None = None
+
+
 @dataclass
 class TrailStep:
     """One look at a page and its actions, as in a trajectory."""
@@ -240,6 +248,7 @@ class RunState:
     """The form that replies have in place of the preset's, since many in a row could not be used."""
     stuck: str = ""
     """Why the run has to end though nobody has stopped it."""
+    shortened: Shortened = field(default_factory=Shortened)
     acted: Acted | None = None
     aligned: Aligned | None = None
     history: list[Turn] = field(default_factory=list)

@@ -22,10 +22,18 @@ from core.llm.errors import (
 )
 from core.llm.honoured import Honoured, HonouredFile
 from core.llm.limits import Limits, Meter
-from core.llm.openai_format import REASONING_MAX_TOKENS, Assembly, Dialect, estimate_prompt, own_limit
+from core.llm.openai_format import (
+    REASONING_MAX_TOKENS,
+    Assembly,
+    Dialect,
+    estimate_prompt,
+    may_be_longer,
+    own_limit,
+    sent_limit,
+)
 from core.llm.repair import ReplyFormat
 from core.llm.replies import part_thinking
-from core.schema.errors import LLMError, LLMRefused
+from core.schema.errors import LLMError, LLMRefused, PromptTooLong
 from core.schema.messages import LLMReply, LLMRequest, Retry, Sampling, Usage
 from core.schema.secrets import is_key
 
@@ -207,10 +215,8 @@ class OpenAICompatibleLLM:
                     self._add_honoured(self.honoured.replace(reasons=True))
                     if not outcome.said_anything:
                         self._count(outcome, sent)
-                        announce(
-                            f"Reasoning used up the default max_tokens; asked again with {REASONING_MAX_TOKENS}.",
-                            0.0,
-                        )
+                        more = REASONING_MAX_TOKENS + (request.sampling.max_tokens or 0)
+                        announce(f"Reasoning used up max_tokens; asked again with {more}.", 0.0)
                         continue
                 note = outcome.cut or _unread(outcome.unread) or self._note_schema(outcome, sent)
                 return self._reply(outcome, sent, started, retries, note)
@@ -220,9 +226,11 @@ class OpenAICompatibleLLM:
                 self._add_honoured(dialect.honoured)
                 announce(given_up, 0.0)
                 continue
-            if outcome.kind == "context" and limited and own_limit(request, self.sampling) is None:
+            own = own_limit(request, self.sampling)
+            if outcome.kind == "context" and limited and sent_limit(sent) != own:
                 limited = False
-                announce(f"{self.server} {outcome.reason}; asked again without a limit on the reply.", 0.0)
+                without = "a limit on the reply" if own is None else "room for reasoning"
+                announce(f"{self.server} {outcome.reason}; asked again without {without}.", 0.0)
                 continue
             if outcome.kind == "unreadable" and request.permissible is not None:
                 # The model's mistake, not the server's: the caller has it repaired, or tells it as a failed step.
@@ -231,6 +239,7 @@ class OpenAICompatibleLLM:
                 return self._reply(unread, sent, started, retries, _unread(outcome.words))
             if not outcome.passing:
                 refused = LLMRefused if outcome.is_for_all else LLMError
+                refused = PromptTooLong if outcome.kind == "context" else refused
                 raise refused(await self._sentence(client, outcome, tokens=estimate_prompt(sent)))
             failures += 1
             waits = self._patient and outcome.is_away
@@ -287,10 +296,10 @@ class OpenAICompatibleLLM:
         return self._reply(outcome, sent, started, [], outcome.cut)
 
     def _ran_out_reasoning(self, outcome: Assembly, request: LLMRequest) -> bool:
-        """Return whether reasoning took all of the default limit, if there is a higher one."""
+        """Return whether reasoning took all of a limit that is meant for what is said."""
         spent = not outcome.said_anything if outcome.reasoning else part_thinking(outcome.text).is_open
-        may_be_longer = not self.honoured.reasons and own_limit(request, self.sampling) is None
-        return outcome.finish_reason == "length" and spent and may_be_longer
+        more = not self.honoured.reasons and may_be_longer(request, self.sampling)
+        return outcome.finish_reason == "length" and spent and more
 
     async def models(self) -> tuple[str, ...]:
         """Return the names of the models the server has, sorted; raises LLMError."""

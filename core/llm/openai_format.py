@@ -90,7 +90,8 @@ class Dialect:
     ) -> dict[str, Any]:
         """Return the arguments of ``chat.completions.create``; the request's own sampling goes first.
 
-        `limited` bounds the reply by default if nothing sets max_tokens.
+        `limited` bounds the reply by default if nothing sets max_tokens, and lets a model reason beyond what the
+        request sets, which is meant for what it says.
         """
         given_up = self.honoured.given_up
         shows = images and "images" not in given_up
@@ -123,9 +124,12 @@ class Dialect:
                 continue
             arguments[name] = value
         limit = own_limit(request, defaults)
-        if limit is None and limited and "default_limit" not in given_up:
+        if limited and "default_limit" not in given_up and may_be_longer(request, defaults):
             reasons = self.honoured.reasons or arguments.get("reasoning_effort", "none") != "none"
-            limit = REASONING_MAX_TOKENS if reasons else DEFAULT_MAX_TOKENS
+            if limit is None:
+                limit = REASONING_MAX_TOKENS if reasons else DEFAULT_MAX_TOKENS
+            elif reasons:
+                limit += REASONING_MAX_TOKENS
         name = "max_completion_tokens" if "max_tokens" in given_up else "max_tokens"
         if limit and name not in given_up:
             arguments[name] = limit
@@ -164,9 +168,10 @@ class Dialect:
             return None
         if not (refuses or (named in _FORM and _INVALID.search(message))):
             limit = named in ("max_tokens", "max_completion_tokens")
-            if limit and failure.status in (400, 422) and own_limit(request, defaults) is None:
+            if limit and failure.status in (400, 422) and sent[named] != own_limit(request, defaults):
                 self.honoured = self.honoured.without("default_limit")
-                return f"The server does not accept {sent[named]} as {named}; asked again without a limit."
+                without = "a limit" if own_limit(request, defaults) is None else "room for reasoning"
+                return f"The server does not accept {sent[named]} as {named}; asked again without {without}."
             return None
         self.honoured = self.honoured.without(named)
         if named == "max_tokens":
@@ -231,10 +236,25 @@ class Dialect:
         return first
 
 
+def sent_limit(sent: dict[str, Any]) -> int | None:
+    """Return how many tokens a reply may have by the arguments of a call, or None if they set no limit."""
+    limit: int | None = sent.get("max_tokens", sent.get("max_completion_tokens"))
+    return limit
+
+
 def own_limit(request: LLMRequest, defaults: Sampling) -> int | None:
     """Return the limit that the request or the LLM's settings set; 0 is none, None says nothing."""
     limit: int | None = _first(request.sampling.max_tokens, defaults.max_tokens)
     return limit
+
+
+def may_be_longer(request: LLMRequest, defaults: Sampling) -> bool:
+    """Return whether a model may reason beyond the limit of its reply: the default, or that of an agent's prompt.
+
+    A limit that the user has set for the LLM, and that of a question without a view, hold for all of the reply.
+    """
+    limit = own_limit(request, defaults)
+    return not defaults.max_tokens and (limit is None or (limit > 0 and request.view is not None))
 
 
 def _first(own: Any, default: Any) -> Any:

@@ -6,7 +6,8 @@ BackstepError                 any failure a user can do something about; its tex
 ├── WorldError                the world outside failed; a run ends with exit code 3
 │   ├── BrowserError          the browser is missing, has died or does not answer
 │   ├── LLMError              the LLM endpoint failed, after retries
-│   │   └── LLMRefused        no call to it will go better: a wrong key, a spent quota, no such model
+│   │   ├── LLMRefused        no call to it will go better: a wrong key, a spent quota, no such model
+│   │   └── PromptTooLong     the prompt has more tokens than the LLM takes
 │   └── StoreError            a database is locked, full, damaged, read-only or too new
 │       ├── TraceError        that of the traces
 │       │   └── NotInTraceError   it has no run, or no step, of that number
@@ -44,6 +45,10 @@ class LLMError(WorldError):
 
 
 class LLMRefused(LLMError):
+    pass
+
+
+class PromptTooLong(LLMError):
     pass
 
 

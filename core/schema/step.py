@@ -314,7 +314,8 @@ class Decided(PhaseSpec):
     """Where several replies were sampled: what each said, in the order they were asked for."""
     from_queue: bool = False
     cut: str = ""
-    """Which actions of an earlier reply were dropped instead of being done next, and why."""
+    """What has to be said besides: which actions of an earlier reply were dropped instead of being done next, that
+    replies are asked for in another form, or what was left out of prompts that were too long."""
     scheduled: Scheduled | None = None
     """Why the LLM was not asked for an action."""
     agent_step: AgentStep | None = None

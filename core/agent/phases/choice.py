@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import Literal
 
 from core.agent.action_queue import check_queue, fill_queue, tell_cut
+from core.agent.fitting import told
 from core.agent.general_space import label_of
 from core.agent.going_back import ScheduledSteps, stays_done
 from core.agent.llm_calls import together
@@ -34,6 +35,7 @@ async def decide(
     origin: Origin = "agent"
     check_queue(state)
     tell_cut(state)
+    shortened = state.shortened
     if (scheduled := state.reflection.scheduled) is not None:
         decided = await carrying_out.decide(state, scheduled)
         origin = "agent" if scheduled.kind == "answer" else "remedy"
@@ -48,8 +50,9 @@ async def decide(
                 problem = await make_plan(state, prompter)
             decided = await chosen(state)
         decided = decided.replace(problem=problem, reflection=reflection_record(state))
-    if state.queue_cut:
-        decided = decided.replace(cut=state.queue_cut)
+    left_out = told(state.shortened) if state.shortened != shortened else ""
+    if state.queue_cut or left_out:
+        decided = decided.replace(cut=f"{state.queue_cut} {left_out}".strip())
     proposal = decided.proposal
     state.last_proposal = proposal
     state.from_queue = decided.from_queue

@@ -142,10 +142,17 @@ def abstract_without_llm(state: RunState) -> Abstracted | None:
         return None
     if state.own_observation is not None:
         abstracted = state.own_observation
-    elif state.is_on("abstraction") and state.abstraction_settings.how == "ranked":
-        abstracted = ranked_page(state.observation, state.ranked_by, keep=state.abstraction_settings.keep)
+    elif keep := _kept_elements(state):
+        abstracted = ranked_page(state.observation, state.ranked_by, keep=keep)
     else:
         shown = clean_of(state.observation)
         abstracted = Abstracted(clean=shown, tokens=tokens_of(shown))
     state.clean = abstracted.clean
     return abstracted
+
+
+def _kept_elements(state: RunState) -> int:
+    """Return how many elements ranking keeps, or 0 if the page is not ranked."""
+    ranked = state.is_on("abstraction") and state.abstraction_settings.how == "ranked"
+    limits = (state.abstraction_settings.keep if ranked else None, state.shortened.elements)
+    return min((limit for limit in limits if limit is not None), default=0)

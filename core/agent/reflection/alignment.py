@@ -4,11 +4,12 @@ The LLM is shown the page before and after, with the paper's questions or with o
 If a reply leaves something open, it is asked once more.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from hashlib import sha256
 from typing import Any, Literal
 
 from core.agent.abstraction import clean_of, ranked, tokens_of
+from core.agent.fitting import leave_out
 from core.agent.policies.stack import Frame, place_of_page
 from core.agent.prompt_builder import Prompter
 from core.agent.reflection.judgement_replies import (
@@ -20,6 +21,7 @@ from core.agent.reflection.judgement_replies import (
 )
 from core.agent.state import RunState
 from core.llm.replies import split_thinking, why_nothing
+from core.schema.errors import PromptTooLong
 from core.schema.messages import Message
 from core.schema.observation import CleanObservation, Observation
 from core.schema.step import Aligned, Judgement, JudgementPart
@@ -77,29 +79,53 @@ class AlignmentJudge:
     async def _judge(self, state: RunState, page_before: Observation, view: dict[str, Any]) -> Aligned:
         fast = state.judgement_settings.mode == "fast"
         calls: list[int] = []
-        before, shortened = await self._shown(state, page_before, fast, calls)
-        after, shortened_too = await self._shown(state, state.observation, fast, calls)
-        view = {**view, "observation": after, "before": before}
         changed = place_of_page(page_before) != place_of_page(state.observation)
-        aligned = await (self._at_once if fast else self._in_turn)(state, view, changed, calls)
-        return aligned.replace(judged=True, summarised=shortened or shortened_too, calls=tuple(calls))
+
+        async def judge() -> Aligned:
+            before, shortened = await self._shown(state, page_before, fast, calls)
+            after, shortened_too = await self._shown(state, state.observation, fast, calls)
+            pages = {**view, "observation": after, "before": before}
+            aligned = await (self._at_once if fast else self._in_turn)(state, pages, changed, calls)
+            return aligned.replace(judged=True, summarised=shortened or shortened_too, calls=tuple(calls))
+
+        return await self._shortened(state, judge)
+
+    async def _shortened(self, state: RunState, judge: Callable[[], Awaitable[Aligned]]) -> Aligned:
+        """Judge, again with more left out while a prompt is longer than the LLM takes."""
+        while True:
+            try:
+                return await judge()
+            except PromptTooLong:
+                told = len(self._prompter.whole_task(state)["history"])
+                if not state.calls_left or not leave_out(
+                    state, steps=told, elements=len(state.observation.elements)
+                ):
+                    raise
 
     async def check_stop(self, state: RunState) -> Aligned:
         """Return whether the task is done that the agent wants to stop; raises LLMError and DataError."""
         calls: list[int] = []
-        page, shortened = await self._shown(
-            state, state.observation, state.judgement_settings.mode == "fast", calls
-        )
-        view = {"observation": page, "action": str(state.pending.action), "target": "", "result": "not yet"}
-        task = await self._ask(state, "task", view, False, calls, _task)
-        if task is None:
-            return _OUT_OF_CALLS
-        return task.replace(
-            judged=True,
-            summarised=shortened,
-            calls=tuple(calls),
-            stop_refused=task.task_done is not True,
-        )
+
+        async def judge() -> Aligned:
+            fast = state.judgement_settings.mode == "fast"
+            page, shortened = await self._shown(state, state.observation, fast, calls)
+            view = {
+                "observation": page,
+                "action": str(state.pending.action),
+                "target": "",
+                "result": "not yet",
+            }
+            task = await self._ask(state, "task", view, False, calls, _task)
+            if task is None:
+                return _OUT_OF_CALLS
+            return task.replace(
+                judged=True,
+                summarised=shortened,
+                calls=tuple(calls),
+                stop_refused=task.task_done is not True,
+            )
+
+        return await self._shortened(state, judge)
 
     async def _ask(
         self,
@@ -179,13 +205,13 @@ class AlignmentJudge:
     ) -> tuple[CleanObservation, str]:
         """Return the page as it is judged, and by what it was shortened."""
         clean = clean_of(observation)
-        if tokens_of(clean) <= state.judgement_settings.summarise_above:
+        keep = state.shortened.elements
+        if keep is None and tokens_of(clean) <= state.judgement_settings.summarise_above:
             return clean, ""
         subtask = self._prompter.subtask(state)
-        if fast or self._prompter.out_of_calls(state):
-            return ranked(
-                observation, (*state.objectives, subtask), keep=RANKED
-            ), "ranking by the task's words"
+        if keep or fast or self._prompter.out_of_calls(state):
+            words = (*state.objectives, subtask)
+            return ranked(observation, words, keep=min(keep or RANKED, RANKED)), "ranking by the task's words"
         key = sha256(f"{subtask}\n{clean.text}".encode("utf-8", "replace")).hexdigest()
         known = state.reflection.summaries
         if key not in known:

@@ -15,7 +15,7 @@ from core.llm.repair import read_alternatives
 from core.llm.replies import split_thinking, why_nothing
 from core.schema.action import Action, Named
 from core.schema.element_identity import marks_of
-from core.schema.errors import LLMError
+from core.schema.errors import LLMError, PromptTooLong
 from core.schema.messages import LLMRequest, Message
 from core.schema.observation import Observation
 from core.schema.step import Anticipated
@@ -129,7 +129,11 @@ class Anticipator:
         dropped: list[tuple[str, str]] = []
         reason = problem = ""
         for attempt in range(2):
-            reply, number = await self._prompter.ask(state, request)
+            try:
+                reply, number = await self._prompter.ask(state, request)
+            except PromptTooLong as error:
+                problem = f"No remedies were asked for: {error}"
+                break
             calls.append(number)
             in_page = await self._decider.found_in_page(state, reply, request)
             read = read_alternatives(reply, request, state.preset.reply_format, in_page)

@@ -1,11 +1,12 @@
 """The plan, and the questions about the whole task: the lesson of a failed trial, and the answer."""
 
 import re
+from typing import Literal
 
 from core.agent.prompt_builder import Prompter
 from core.agent.state import RunState
 from core.llm.replies import split_thinking, why_nothing
-from core.schema.messages import Message
+from core.schema.messages import LLMReply, LLMRequest, Message
 from core.schema.progress import Plan, Subtask
 
 LONGEST = 30
@@ -55,19 +56,15 @@ async def make_plan(state: RunState, prompter: Prompter) -> str:
     """
     if problem := prompter.out_of_calls(state):
         return problem
-    whole = prompter.whole_task(state)
-    text = prompter.render(state, state.preset.prompts.plan, **whole)
-    messages: tuple[Message, ...] = (Message(role="user", text=text),)
     why = ""
-    for _ in range(2):
-        request = prompter.request(state, "plan", messages, **whole)
-        reply, number = await prompter.ask(state, request)
+    request, reply, number = await _asked(state, prompter, "plan")
+    for is_first in (True, False):
         said, why = split_thinking(reply.text)[1], why_nothing(reply)
         plan = None if why else read_plan(said, revision=state.trial - 1)
         if plan is not None:
             state.reflection.plan = plan
             return ""
-        if not state.calls_left:
+        if not is_first or not state.calls_left:
             break
         again = f"{why or 'This is no list.'} Write the subtasks as a numbered list, one line each, and nothing else."
         messages = (
@@ -75,6 +72,8 @@ async def make_plan(state: RunState, prompter: Prompter) -> str:
             Message(role="assistant", text=said or "(an empty reply)"),
             Message(role="user", text=again),
         )
+        request = prompter.request(state, "plan", messages, **prompter.whole_task(state))
+        reply, number = await prompter.ask(state, request)
     return f"{why} {NO_PLAN}".strip()
 
 
@@ -82,10 +81,7 @@ async def review_trial(state: RunState, prompter: Prompter) -> tuple[str, tuple[
     """Return what the trial that failed has taught, and the call it took; raises LLMError and DataError."""
     if problem := prompter.out_of_calls(state):
         return problem, ()
-    whole = prompter.whole_task(state)
-    text = prompter.render(state, state.preset.prompts.review, **whole)
-    request = prompter.request(state, "review", (Message(role="user", text=text),), **whole)
-    reply, number = await prompter.ask(state, request)
+    _, reply, number = await _asked(state, prompter, "review")
     return split_thinking(reply.text)[1] or "Nothing was learned.", (number,)
 
 
@@ -93,11 +89,21 @@ async def final_answer(state: RunState, prompter: Prompter) -> tuple[str, tuple[
     """Return the answer to the task, and the call it took; raises LLMError and DataError."""
     if prompter.out_of_calls(state):
         return "", ()
-    whole = prompter.whole_task(state)
-    text = prompter.render(state, state.preset.prompts.answer, **whole)
-    request = prompter.request(state, "answer", (Message(role="user", text=text),), **whole)
-    reply, number = await prompter.ask(state, request)
+    _, reply, number = await _asked(state, prompter, "answer")
     return _answer(split_thinking(reply.text)[1]), (number,)
+
+
+async def _asked(
+    state: RunState, prompter: Prompter, purpose: Literal["plan", "review", "answer"]
+) -> tuple[LLMRequest, LLMReply, int]:
+    """Ask a question about the whole task."""
+
+    def make() -> LLMRequest:
+        whole = prompter.whole_task(state)
+        text = prompter.render(state, getattr(state.preset.prompts, purpose), **whole)
+        return prompter.request(state, purpose, (Message(role="user", text=text),), **whole)
+
+    return await prompter.ask_shortened(state, make)
 
 
 def _answer(text: str) -> str:

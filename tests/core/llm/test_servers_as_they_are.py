@@ -10,7 +10,8 @@ from core.llm.costs import Price, Prices
 from core.llm.honoured import SCHEMA_LEVELS, Honoured, HonouredFile
 from core.llm.limits import Limits, Meter
 from core.schema.action_space import Permissible
-from core.schema.messages import Image, Message, Sampling, Usage
+from core.schema.messages import Image, Message, PromptView, Sampling, Usage
+from core.schema.observation import CleanObservation
 from tests.core.llm.asking import CLICK, KEY, ask, failure, make
 from tests.llm_server import Reply, Request
 
@@ -33,6 +34,9 @@ def refusing(takes, status=400):
         return Reply(status=status, body=json.dumps({"error": {"message": message}}))
 
     return answer
+
+
+VIEW = PromptView(objective="Do it.", observation=CleanObservation(url="about:blank"))
 
 
 class TestJsonReplies:
@@ -262,6 +266,33 @@ class TestRealServersAsTheyAre:
         assert reply.text == "Yes."
         assert [request.body["max_tokens"] for request in llm_server.requests] == [4096, 16384]
         assert "Reasoning used up" in reply.retries[0].reason
+
+    async def test_the_limit_of_an_agent_s_prompt_is_for_what_is_said(self, llm_server, llm):
+        prompt = {"view": VIEW, "sampling": Sampling(max_tokens=512)}
+        llm_server.say("", reasoning="Hm, hm, hm", finish_reason="length")
+        llm_server.otherwise = Reply(text="Yes.", reasoning="Hm.")
+        assert (await llm.reply(ask(**prompt))).text == "Yes."
+        await llm.reply(ask(**prompt))
+        await llm.reply(ask(sampling=Sampling(max_tokens=512)))
+        limits = [request.body["max_tokens"] for request in llm_server.requests]
+        assert limits == [512, 512 + 16384, 512 + 16384, 512]
+
+    async def test_a_limit_that_the_user_has_set_is_never_exceeded(self, llm_server):
+        llm = make(llm_server, sampling=Sampling(max_tokens=1000))
+        llm_server.otherwise = Reply(text="", reasoning="Hm, hm, hm", finish_reason="length")
+        await llm.reply(ask(view=VIEW, sampling=Sampling(max_tokens=512)))
+        assert [request.body["max_tokens"] for request in llm_server.requests] == [512]
+        await llm.close()
+
+    async def test_room_for_reasoning_that_the_server_does_not_have_is_given_up(self, llm_server, llm):
+        llm.use_honoured(llm.honoured.replace(reasons=True))
+        message = "max_tokens is too large: 16896. This model supports at most 4096 completion tokens."
+        llm_server.script(Reply(status=400, body=json.dumps({"error": {"message": message}})))
+        llm_server.otherwise = Reply(text="Yes.")
+        prompt = {"view": VIEW, "sampling": Sampling(max_tokens=512)}
+        reply = await llm.reply(ask(**prompt))
+        assert [request.body["max_tokens"] for request in llm_server.requests] == [512 + 16384, 512]
+        assert reply.retries[0].reason.endswith("asked again without room for reasoning.")
 
 
 class TestLimits:

@@ -7,9 +7,10 @@ without pairs. If that fails too, the page is ranked without an LLM.
 """
 
 import re
+from typing import Literal
 
 from core.agent.abstraction import clean_of, ranked_page, tokens_of
-from core.agent.abstraction_check import part_refs, problem_of
+from core.agent.abstraction_check import left_out_in_view, part_refs, problem_of
 from core.agent.prompt_builder import Prompter
 from core.agent.state import RunState
 from core.agent.world import World
@@ -22,6 +23,17 @@ from core.schema.observation import CleanObservation, Observation
 from core.schema.step import Abstracted
 
 _FENCE = re.compile(r"\A\s*```[^\n]*\n(.*?)\n?```\s*\Z", re.DOTALL)
+
+
+def way_of(state: RunState) -> Literal["ranked", "explicit", "implicit"]:
+    """Return how the page is shortened: as the preset says, or as the recalled exemplars have it."""
+    how = state.abstraction_settings.how
+    if how != "exemplars":
+        return how
+    exemplars = Prompter.exemplars(state)
+    if any(exemplar.parser for exemplar in exemplars):
+        return "implicit"
+    return "explicit" if any(exemplar.abstraction for exemplar in exemplars) else "ranked"
 
 
 class Abstractor:
@@ -63,10 +75,12 @@ class Abstractor:
                 problem = "The program found nothing in the page."
             if not problem:
                 made = _read(parsed.text, state.observation, how, calls)
-                problem = self._problem_of(made.clean, state)
+                lost, problem = left_out_in_view(made.clean, state.observation)
+                problem = self._problem_of(made.clean, state) or problem
                 if not problem:
                     state.programs[state.frame] = code
-                    return made.replace(code=code)
+                    left = f"{made.how}; left out of what is in view: {lost}" if lost else made.how
+                    return made.replace(code=code, how=left)
                 problem = f"The result of {how} was not used. {problem}"
         state.programs.pop(state.frame, None)
         fallback = await self._written(state, [()], problem, calls)

@@ -2,14 +2,15 @@
 
 It is compared with its page: its refs must exist, some usable elements must be left if the page has any, and
 names of the task (quoted values, numbers, words with a capital) must be left if the page shows them. Elements
-and texts of earlier actions may be missing: that part of the task is done.
+and texts of earlier actions may be missing: that part of the task is done. A line for a usable element must say what
+that is, by its role or a word of it. What a program leaves must have each kind of usable element that is in view.
 """
 
 import re
 from collections.abc import Iterable, Sequence
 
 from core.agent.general_space import describe
-from core.schema.observation import CleanObservation, Element, Observation
+from core.schema.observation import CleanObservation, Element, Observation, Use
 
 _REF = re.compile(r"\[(\d{1,9})\]")
 _QUOTED = re.compile(
@@ -20,6 +21,24 @@ _NAME = re.compile(r"(?<!\w)[^\W\d_][^\W_]*(?:[-'’][^\W_]+)*")
 _BEGINNING = re.compile(r"(?:^|[.!?;\n])[\s\"“«'(]*$")
 """What stands before the first word of a sentence, whose capital says nothing."""
 _WORD = re.compile(r"\w+")
+_CALLED = {
+    "textbox": "field input box text area password",
+    "searchbox": "field input box search text",
+    "spinbutton": "field input box number",
+    "combobox": "field input box select dropdown drop list choice",
+    "listbox": "select list choice",
+    "checkbox": "box check option",
+    "radio": "option choice",
+}
+"""What else roles are called."""
+_KINDS: dict[Use | str, str] = {
+    "type": "field",
+    "select": "list to choose from",
+    "check": "box to check",
+    "button": "button",
+    "link": "link",
+}
+"""Kinds of usable elements, by what can be done with them or by their role."""
 _REPEATED = 4
 """Words of a text, from which on it is the task itself that the page shows, and not what the task is about."""
 _SHOWN = 3
@@ -89,7 +108,46 @@ def problem_of(
             f"It does not contain {_some(f'“{name}”' for name in gone)}, although the task names this and "
             "the page shows it."
         )
+    hidden = [one for one in usable if one.ref in named and not _is_said(one, clean.text)]
+    if hidden:
+        return (
+            f"Its lines do not say what these are: {_some(f'[{one.ref}] {describe(one)}' for one in hidden)}."
+        )
     return ""
+
+
+def _is_said(element: Element, text: str) -> bool:
+    """Return whether a line with an element's ref shares its role or a word with it."""
+    own = {*_words(element.role), *_words(_CALLED.get(element.role, "")), *_words(_said(element))}
+    ref = f"[{element.ref}]"
+    return any(own & _words(line.replace(ref, " ")) for line in text.split("\n") if ref in line)
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text.casefold()))
+
+
+def left_out_in_view(clean: CleanObservation, observation: Observation) -> tuple[str, str]:
+    """Return which usable elements in view a clean observation lacks, in words, and why it must not lack so much.
+
+    The second is empty if some of each kind are left.
+    """
+    kept = {element.ref for element in clean.elements}
+    shown = [
+        one for one in observation.elements if one.usable and one.in_viewport and "disabled" not in one.states
+    ]
+    lost = [one for one in shown if one.ref not in kept]
+    gone = {_kind(one) for one in lost} - {_kind(one) for one in shown if one.ref in kept} - {None}
+    problem = "; ".join(
+        f"no {_KINDS[kind]}, such as {_some(describe(one) for one in lost if _kind(one) == kind)}"
+        for kind in _KINDS
+        if kind in gone
+    )
+    return _some(map(describe, lost)), problem and f"Of what is in view it contains {problem}."
+
+
+def _kind(element: Element) -> Use | str | None:
+    return next((kind for kind in _KINDS if kind in element.uses or kind == element.role), None)
 
 
 def named_in(task: str) -> tuple[str, ...]:

@@ -174,7 +174,7 @@ def prepare(home: Home) -> Before:
     (home.config / "settings.toml").write_text(f"max_steps = {_MOST_STEPS}\n", encoding="utf-8")
     preset = (RESOURCES / "presets" / "synapse.toml").read_text(encoding="utf-8")
     (home.config / "presets" / "written.toml").write_text(
-        preset.replace('how = "explicit"', 'how = "implicit"'), encoding="utf-8"
+        preset.replace('how = "exemplars"', 'how = "implicit"'), encoding="utf-8"
     )
     words = (
         "run",

@@ -1,7 +1,7 @@
 """Edits of what the prompt shows: the clean observation, the program that makes it, and the exemplars."""
 
 from core.agent.abstraction import tokens_of
-from core.agent.abstraction_by_llm import read_clean
+from core.agent.abstraction_by_llm import read_clean, way_of
 from core.agent.edits.edit import Changed, EditContext, RunEdit, TextEdit, need_before_action
 from core.agent.state import RunState
 from core.schema.errors import UsageError
@@ -49,10 +49,10 @@ class EditParser(TextEdit):
 
     @classmethod
     def offered(cls, context: EditContext) -> str:
-        settings = context.state.abstraction_settings
-        if not context.state.is_on("abstraction") or settings.how != "implicit":
+        if not context.state.is_on("abstraction") or way_of(context.state) != "implicit":
             raise UsageError(
-                'This preset uses no program for the clean observation; one with [abstraction] how = "implicit" does.'
+                "No program makes the clean observation here: [abstraction] of the preset or the recalled exemplars "
+                "make it otherwise."
             )
         return context.state.programs.get(context.state.frame, "")
 

@@ -3,7 +3,7 @@
 import asyncio
 
 from core.agent.abstraction import clean_of, ranked_page, tokens_of
-from core.agent.abstraction_by_llm import Abstractor
+from core.agent.abstraction_by_llm import Abstractor, way_of
 from core.agent.action_queue import check_queue
 from core.agent.resources import AgentResources
 from core.agent.state import RunState
@@ -123,9 +123,8 @@ async def abstract(state: RunState, world: World, abstractor: Abstractor) -> Abs
     check_queue(state)
     abstracted = abstract_without_llm(state)
     if abstracted is None:
-        explicit = state.abstraction_settings.how == "explicit"
-        asked = abstractor.explicit(state) if explicit else abstractor.implicit(state, world)
-        abstracted = await asked
+        explicit = way_of(state) == "explicit"
+        abstracted = await (abstractor.explicit(state) if explicit else abstractor.implicit(state, world))
     state.clean, state.abstracted = abstracted.clean, abstracted
     return abstracted
 
@@ -133,7 +132,7 @@ async def abstract(state: RunState, world: World, abstractor: Abstractor) -> Abs
 def abstracts_by_llm(state: RunState) -> bool:
     """Return whether the LLM makes the clean observation of this step."""
     asked = not state.queue and state.reflection.scheduled is None and state.own_observation is None
-    return state.is_on("abstraction") and state.abstraction_settings.how != "ranked" and asked
+    return state.is_on("abstraction") and asked and way_of(state) != "ranked"
 
 
 def abstract_without_llm(state: RunState) -> Abstracted | None:
@@ -153,6 +152,6 @@ def abstract_without_llm(state: RunState) -> Abstracted | None:
 
 def _kept_elements(state: RunState) -> int:
     """Return how many elements ranking keeps, or 0 if the page is not ranked."""
-    ranked = state.is_on("abstraction") and state.abstraction_settings.how == "ranked"
+    ranked = state.is_on("abstraction") and way_of(state) == "ranked"
     limits = (state.abstraction_settings.keep if ranked else None, state.shortened.elements)
     return min((limit for limit in limits if limit is not None), default=0)

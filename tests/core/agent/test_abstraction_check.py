@@ -50,6 +50,7 @@ def test_a_page_that_keeps_what_is_named_may_be_shown():
         ("There are 3 mails, one by Ada.", "none of the 2 usable elements"),
         ("[4] link: 3 mails", "does not contain “Ada”, although the task names this and the page shows it"),
         ("[3] Adalbert", "does not contain “3”, “Ada”"),
+        ("[3] something\n3 mails, Ada", r'Its lines do not say what these are: \[3\] link "Ada: Hello"\.'),
     ],
 )
 def test_what_is_missing_is_said(text, problem):
@@ -117,3 +118,14 @@ def test_what_the_page_says_in_brackets_is_kept_as_what_the_task_names():
 def test_a_page_without_anything_to_use_may_be_kept_as_words():
     text = page(element(1, "text", "Saved."))
     assert checked("Saved.", "Save it.", text) == ""
+
+
+@pytest.mark.parametrize(
+    "line", ["[1] input", "The password goes into [1]", "[1] PASSWORD: empty", "[1] textbox"]
+)
+def test_a_line_for_an_element_shares_its_role_or_a_word_with_it(line):
+    login = page(element(1, "textbox", "Password", uses=("type",)))
+    assert checked(line, "Log in.", login) == ""
+    hides = 'Its lines do not say what these are: [1] textbox "Password".'
+    assert checked("[1] something", "Log in.", login) == hides
+    assert checked("[1]", "Log in.", login) == hides

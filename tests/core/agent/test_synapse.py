@@ -202,7 +202,7 @@ def test_a_new_page_is_the_reason_that_a_queue_is_dropped_and_every_prompt_tells
 def implicit(stage):
     text = stage.services.resources.presets.get("synapse").text
     (stage.config / "presets" / "implicit.toml").write_text(
-        text.replace('how = "explicit"', 'how = "implicit"')
+        text.replace('how = "exemplars"', 'how = "implicit"')
     )
     return "implicit"
 
@@ -328,11 +328,47 @@ def test_a_program_that_loses_what_the_task_names_gives_way(stage, llm_server, m
 def test_beyond_the_threshold_memory_is_not_used(stage, llm_server, memory, tmp_path):
     text = stage.services.resources.presets.get("synapse").text
     (stage.config / "presets" / "near.toml").write_text(text.replace("threshold = 1.1", "threshold = 0.05"))
-    llm_server.script(shorten, says("stop []"))
+    llm_server.script(says("stop []"))
     run = open_run(stage, llm_server, page_file(tmp_path, FORM), "near")
     stage.to_the_end(run)
+    # Abstraction comes with the exemplars: without one the page is ranked.
+    assert purposes(run) == ["decide"]
+    assert records(run, 1)["abstract"].how.startswith("ranking by the words of the task")
     recalled = records(run, 1)["recall"]
     assert recalled.exemplars == ()
     assert "beyond the threshold" in recalled.recall.why
     assert "carried out well" not in llm_server.requests[-1].texts[0]
     assert [message["role"] for message in llm_server.requests[-1].body["messages"]] == ["system", "user"]
+
+
+def test_where_a_recalled_exemplar_has_a_program_one_is_written(stage, llm_server, memory, tmp_path):
+    run = open_run(stage, llm_server, page_file(tmp_path, FORM))
+    stage.until(run, "abstract")
+    recall = run.state.recalled.recall
+    with_program = tuple(one.replace(parser="def parse(html):\n    return html") for one in recall.used)
+    run.state.recalled_by_frame[0] = run.state.recalled.replace(recall=recall.replace(used=with_program))
+    llm_server.script(Reply(text=PROGRAM), says("stop []"))
+    stage.to_the_end(run)
+    assert purposes(run) == ["parser", "decide"]
+
+
+def test_a_program_that_leaves_no_field_in_view_is_refused_and_what_was_lost_is_told(
+    stage, llm_server, memory, tmp_path
+):
+    buttons = Reply(text=PROGRAM.replace('["input", "button"]', '["button"]'))
+    llm_server.script(buttons, shorten, says("stop []"))
+    run = open_run(stage, llm_server, page_file(tmp_path, FORM), implicit(stage))
+    stage.to_the_end(run)
+    assert purposes(run) == ["parser", "abstract", "decide"]
+    problem = records(run, 1)["abstract"].problem
+    assert 'Of what is in view it contains no field, such as textbox "Name", textbox "City".' in problem
+
+
+def test_what_a_program_leaves_out_of_the_view_is_told(stage, llm_server, memory, tmp_path):
+    first = Reply(text=PROGRAM.replace("for one in found)", "for one in (found[0], found[-1]))"))
+    llm_server.script(first, says("stop []"))
+    run = open_run(stage, llm_server, page_file(tmp_path, FORM), implicit(stage))
+    stage.to_the_end(run)
+    abstracted = records(run, 1)["abstract"]
+    assert abstracted.problem == ""
+    assert abstracted.how.endswith('left out of what is in view: textbox "City"')

@@ -56,7 +56,7 @@ def test_what_a_run_has_sent_is_not_sent_again_by_the_other_half_unless_it_is_al
         return says(f"click [{ref}]")
 
     (inside.config / "presets").mkdir()
-    text = (PRESETS / "synapse.toml").read_text().replace('how = "explicit"', 'how = "ranked"')
+    text = (PRESETS / "synapse.toml").read_text().replace('how = "exemplars"', 'how = "ranked"')
     (inside.config / "presets" / "own.toml").write_text(text)
     orders = []
     with Site() as site:

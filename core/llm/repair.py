@@ -225,7 +225,7 @@ def _from_text(text: str, request: LLMRequest) -> Action:
     name = written_name(text, permissible.own_names) if permissible is not None else ""
     if permissible is not None and name and permissible.action(name) is None:
         # Before its arguments are read: what is wrong with those of another action helps nobody.
-        raise _UnusableError(_no_such(name, [one.name for one in permissible.actions]))
+        raise _UnusableError(_no_such(name, permissible))
     action = _parsed(text, permissible)
     allowed = permissible.action(action.name) if permissible is not None else None
     return (
@@ -272,8 +272,7 @@ def _from_call(call: WrittenCall, request: LLMRequest) -> Action:
     allowed = permissible.action(name) if permissible is not None else None
     own = allowed is not None and allowed.origin != "page"
     if (name not in ACTIONS and not own) or (permissible is not None and allowed is None):
-        names = list(ACTIONS) if permissible is None else [action.name for action in permissible.actions]
-        raise _UnusableError(_no_such(name, names))
+        raise _UnusableError(_no_such(name, permissible))
     values: dict[str, Any] = {}
     parameters = _parameters(name, allowed)
     for key, value in call.arguments.items():
@@ -325,9 +324,8 @@ def _check(action: Action, permissible: Permissible | None) -> None:
     if permissible is None:
         return
     if problem := permissible.problem(action):
-        allowed = permissible.action(action.name)
         raise _UnusableError(
-            problem if allowed else _no_such(action.name, [one.name for one in permissible.actions])
+            problem if permissible.action(action.name) else _no_such(action.name, permissible)
         )
     allowed = permissible.action(action.name)
     assert allowed is not None
@@ -437,7 +435,10 @@ def _yes_or_no(value: object) -> bool | None:
     return None
 
 
-def _no_such(name: str, names: list[str]) -> str:
+def _no_such(name: str, permissible: Permissible | None) -> str:
+    if permissible is not None and name in permissible.not_now:
+        return permissible.not_now[name]
+    names = list(ACTIONS) if permissible is None else [action.name for action in permissible.actions]
     name = name[:80]
     close = get_close_matches(name.lower().replace(" ", "_"), names, n=1)
     what = "is not permissible here" if name in ACTIONS else "is not an action"

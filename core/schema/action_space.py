@@ -8,6 +8,8 @@ edit refuses what is not in it.
 from math import isfinite
 from typing import Any, Literal
 
+from pydantic import Field
+
 from core.schema.action import Action, Named, RefTarget
 from core.schema.argument import part_by_name, without_optional
 from core.schema.observation import Ref
@@ -166,6 +168,8 @@ class Permissible(Record):
     actions: tuple[PermissibleAction, ...] = ()
     left_out: int = 0
     """Usable elements beyond the cap, which the prompt says."""
+    not_now: dict[str, str] = Field(default_factory=dict)
+    """Why policies that could be called otherwise cannot be called now, by their names."""
 
     def action(self, name: str) -> PermissibleAction | None:
         return next((action for action in self.actions if action.name == name), None)
@@ -191,8 +195,8 @@ class Permissible(Record):
 
     @property
     def own_names(self) -> tuple[str, ...]:
-        """The names of actions that not every page has: what the state offers, and policies."""
-        return tuple(action.name for action in self.actions if action.origin != "page")
+        """The names of actions that not every page has: what the state offers, and policies, also those not now."""
+        return (*(action.name for action in self.actions if action.origin != "page"), *self.not_now)
 
     def reply_schema(self, most: int | None = None) -> dict[str, Any]:
         """Return the JSON schema of a reply in JSON: a thought, and one action or up to `most` (None: any number)."""
@@ -247,6 +251,8 @@ class Permissible(Record):
         """Return why `action` is not permissible, in a sentence for the LLM, or None if it is."""
         allowed = self.action(action.name)
         if allowed is None:
+            if why := self.not_now.get(action.name):
+                return why
             names = ", ".join(one.name for one in self.actions)
             return f"{action.name} is not permissible here; permissible are: {names}."
         if isinstance(action, Named):

@@ -106,8 +106,7 @@ def parse_action(text: str, names: Iterable[str] = ()) -> Action:
     sentence that names what is wrong and, for an unknown name, the nearest one.
     """
     names = tuple(names)
-    if _QUOTED.fullmatch(text.strip()):
-        text = _unquoted(text.strip())
+    text = unquoted(text)
     head = _head(text, names)
     if head is None:
         raise ActionSyntaxError(
@@ -208,9 +207,14 @@ def _unquoted(word: str) -> str:
     return _QUOTED.sub(lambda quoted: re.sub(r"\\([\\\"'])", r"\1", quoted[0][1:-1]), word, count=1)
 
 
+def unquoted(text: str) -> str:
+    """Return an action's text without the quotes round all of it, if it has them."""
+    return _unquoted(text.strip()) if _QUOTED.fullmatch(text.strip()) else text
+
+
 def written_name(text: str, names: Iterable[str] = ()) -> str:
     """Return the name that an action's text begins with, as `parse_action` takes it; empty if it has none."""
-    head = _head(text, tuple(names))
+    head = _head(unquoted(text), tuple(names))
     return head.name if head is not None else ""
 
 

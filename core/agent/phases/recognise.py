@@ -210,7 +210,8 @@ def _in_policy(
     assert state.stack.top is not None
     policy = resources.policies.get(state.stack.top.policy)
     callables = resources.policies.callable_from(policy, environment, url)
-    if state.stack.limit_reached:
+    not_now = {one.name: why for one in callables if (why := state.stack.limit_sentence(one.name))}
+    if not_now:
         callables = ()
     always = ("note",) if state.stack.top.caller is None else ("note", "stop")
     missing = tuple(
@@ -219,7 +220,7 @@ def _in_policy(
         if action.name in always and permissible.action(action.name) is None
     )
     permissible = permissible.replace(actions=(*permissible.actions, *missing))
-    return permissible_in(policy, permissible, callables)
+    return permissible_in(policy, permissible, callables).replace(not_now=not_now)
 
 
 def stack_record(stack: Stack, path_of: Callable[[str], str]) -> StackRecord:

@@ -7,7 +7,7 @@ import re
 from typing import Literal
 
 from core.schema.action import ACTIONS, escape_brackets
-from core.schema.action_text import parse_action, split_brackets, usage
+from core.schema.action_text import parse_action, split_brackets, unquoted, usage
 from core.schema.errors import ActionSyntaxError
 from core.schema.record import Record
 
@@ -15,7 +15,7 @@ Does = Literal["act", "note", "call", "stop"]
 STOP_USAGE = usage("stop")
 """How a policy ends: with an answer, which may be empty, or with what it lacked."""
 
-_NAME = re.compile(r"\s*([A-Za-z]+(?:_[A-Za-z]+)*)\s*(?=\[|$)")
+_NAME = re.compile(r"\s*([A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*)\s*(?=\[|$)")
 
 
 class Call(Record):
@@ -44,10 +44,11 @@ def what_it_does(name: str) -> Does:
 def read_call(text: str) -> Call:
     """Read ``name [argument] [argument]``.
 
-    Whether there is a policy of that name is not asked here. Raises
+    The whole may be in quotes. Whether there is a policy of that name is not asked here. Raises
     ActionSyntaxError for what has another form, and for an action of the page
     that is not one.
     """
+    text = unquoted(text)
     match = _NAME.match(text)
     if match is None:
         raise ActionSyntaxError(

@@ -112,7 +112,7 @@ EXAMPLE_PARTS = ("Objective", "Page", "Observation", "History", "Notes", "Reply"
 ALWAYS = ("stop",)
 """What every policy may do, whatever its list says: else it could not end."""
 
-_WORDS = r"^[a-z]+(_[a-z]+)*$"
+_WORDS = r"^[a-z][a-z0-9]*(_[a-z0-9]+)*$"
 _SITE = re.compile(r"__([A-Z_]+?)__")
 _TYPES: dict[ParameterType, tuple[str, str]] = {
     "string": ("a text", ".*"),
@@ -266,7 +266,10 @@ def _head_problems(head: PolicyHead, front: UserFile) -> Iterator[tuple[int, str
     name = head.name or front.path.stem
     where = front.line(("name",)) or 1
     if not re.fullmatch(_WORDS, name):
-        yield where, f'"{name}" is not a valid policy name: use lowercase letters, with _ between words.'
+        yield (
+            where,
+            f'"{name}" is not a valid policy name: use lowercase letters and digits, with _ between words.',
+        )
     if name in ACTIONS:
         yield where, f'"{name}" is the name of a page action: choose another.'
     for kind in head.actions or ():

@@ -67,7 +67,7 @@ class FramePrompt(Record):
     """All that came back from policies it called, those of steps before `history` too."""
     callable: tuple[CallableView, ...] = ()
     limit: str = ""
-    """Why no policy can be called now, where the limits are reached."""
+    """Why no policy can be called now, where the limits are reached and it could call one otherwise."""
     page_actions: Permissible = Permissible()
     """What is permissible and no call."""
     stop_usage: str = STOP_USAGE
@@ -101,6 +101,7 @@ def frame_prompt(
     if frame is None:
         raise ValueError("No policy is at work.")
     offered = {action.name for action in permissible.actions if action.origin == "policy"}
+    limit = stack.limit_reached if (callables := tuple(callables)) else ""
     callables = tuple(one for one in callables if one.name in offered)
     allowed = {action.name for action in permissible.actions}
     # Where only a choice is left, as at the end of the budget, there is nothing to do of a policy.
@@ -124,7 +125,7 @@ def frame_prompt(
         callable=tuple(
             CallableView(name=one.name, usage=one.usage(), description=one.description) for one in callables
         ),
-        limit=stack.limit_reached,
+        limit=limit,
         page_actions=Permissible(
             actions=tuple(action for action in permissible.actions if action.origin != "policy"),
             left_out=permissible.left_out,
@@ -147,7 +148,7 @@ def _told(turn: Turn, policy: Policy) -> Turn:
     return turn.replace(action=with_enter_said(turn.action)) if policy.enter and turn.action else turn
 
 
-_STEP = re.compile(r"^\s*\d+\.\s+([a-z_]+)", re.MULTILINE)
+_STEP = re.compile(r"^\s*\d+\.\s+([a-z0-9_]+)", re.MULTILINE)
 
 
 def _named_in(example: PolicyExample) -> set[str]:

@@ -361,16 +361,24 @@ class Stack(Record):
     def limit_reached(self) -> str:
         """Why no policy at all can be called now, or empty."""
         if len(self.frames) >= self.limits.depth:
-            return f"the limit of {len(self.frames)} nested policies is reached."
-        return f"the run has made its {self.limits.calls} calls." if self.calls >= self.limits.calls else ""
+            return f"policies are nested {len(self.frames)} deep, which is the limit."
+        most = self.limits.calls
+        return (
+            f"the run has made {most} call{'s' if most != 1 else ''}, which is the limit."
+            if self.calls >= most
+            else ""
+        )
+
+    def limit_sentence(self, name: str) -> str:
+        """Return why a policy cannot be called now, or nothing if no limit is reached."""
+        reached = self.limit_reached
+        advice = "Do it yourself, or stop with what is lacking."
+        return f"{name} cannot be called: {reached} {advice}" if reached else ""
 
     def _limit(self, name: str) -> Refusal | None:
         """Return the refusal of a call beyond the limits, or None."""
-        reached = self.limit_reached
-        if not reached:
-            return None
-        advice = "Do it yourself, or stop with what is lacking."
-        return Refusal(kind="limit", sentence=f"{name} cannot be called: {reached} {advice}")
+        sentence = self.limit_sentence(name)
+        return Refusal(kind="limit", sentence=sentence) if sentence else None
 
     def _same_call(self, policy: str, arguments: tuple[str, ...], page: SeenPage) -> Frame | None:
         wanted = (policy, _plain(arguments), page)

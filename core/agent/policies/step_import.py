@@ -20,7 +20,7 @@ from core.trace.imports.records import FileEntry
 
 _OFFERED = re.compile(r"^[ \t]*`?(\w+)((?: \[[^\]\n]*\])*)`?:[ \t]*(.+)$", re.MULTILINE)
 _RULES = re.compile(r"^[ \t]*Please follow (?:these|the following)[^\n]*\n", re.MULTILINE | re.IGNORECASE)
-_NAME = re.compile(r"[a-z]+(?:_[a-z]+)*")
+_NAME = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 
 
 class PolicyFiles(Record):
@@ -55,8 +55,8 @@ def policy_files(document: Document) -> PolicyFiles:
     for policy in policies:
         if not _NAME.fullmatch(policy.name) or what_it_does(policy.name) != "call":
             why = (
-                f"{policy.name} is not a valid policy name here: rename it, in lowercase letters with _ "
-                "between words"
+                f"{policy.name} is not a valid policy name here: rename it, in lowercase letters and digits with "
+                "_ between words"
             )
             left_out.append(FileEntry(position=policy.name, why=why))
             continue
@@ -159,7 +159,7 @@ def _policy_text(
 
 def _plain(name: str) -> str:
     """Return the name of a parameter as a policy file may have it."""
-    found = re.sub(r"[^a-z]+", "_", name.lower()).strip("_")
+    found = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
     return found if _NAME.fullmatch(found) else "objective"
 
 

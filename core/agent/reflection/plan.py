@@ -5,7 +5,7 @@ from typing import Literal
 
 from core.agent.prompt_builder import Prompter
 from core.agent.state import RunState
-from core.llm.replies import split_thinking, why_nothing
+from core.llm.replies import split_thinking, why_nothing, why_stopped
 from core.schema.messages import LLMReply, LLMRequest, Message
 from core.schema.progress import Plan, Subtask
 
@@ -20,15 +20,21 @@ _MARK = re.compile(
 def read_plan(text: str, *, revision: int = 0) -> Plan | None:
     """Return the plan in a reply, or None if there is none.
 
-    A numbered or dashed list counts. Continued lines belong to their item; text before the list is ignored. A
-    reply of one line without a list is one subtask.
+    A numbered or dashed list counts. Continued lines, and items that are further indented than the first one, belong
+    to the item before them; text before the list is ignored. A reply of one line without a list is one subtask.
     """
     items: list[str] = []
-    for line in text.splitlines():
+    outer = 0
+    for line in text.expandtabs(4).splitlines():
         mark = _MARK.match(line)
-        if mark and line[mark.end() :].strip():
-            items.append(line[mark.end() :].strip())
-        elif items and line.strip() and line[:1].isspace():
+        indent = len(line) - len(line.lstrip())
+        item = line[mark.end() :].strip() if mark else ""
+        if item and (not items or indent <= outer):
+            outer = indent if not items else outer
+            items.append(item)
+        elif items and item:
+            items[-1] += f"{' ' if items[-1].endswith(':') else '; '}{item}"
+        elif items and line.strip() and indent:
             items[-1] += " " + line.strip()
     if not items:
         lines = [line.strip() for line in text.splitlines() if line.strip()]
@@ -59,7 +65,7 @@ async def make_plan(state: RunState, prompter: Prompter) -> str:
     why = ""
     request, reply, number = await _asked(state, prompter, "plan")
     for is_first in (True, False):
-        said, why = split_thinking(reply.text)[1], why_nothing(reply)
+        said, why = split_thinking(reply.text)[1], why_nothing(reply) or why_stopped(reply)
         plan = None if why else read_plan(said, revision=state.trial - 1)
         if plan is not None:
             state.reflection.plan = plan

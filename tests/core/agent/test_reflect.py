@@ -136,6 +136,20 @@ def test_a_wrong_first_action_is_taken_back_and_mended_by_a_remedy(stage, llm_se
     )
 
 
+def test_a_plan_that_was_cut_off_is_asked_for_again(stage, llm_server, site):
+    llm_server.script(
+        Reply(text="First I have to think about what the shop", finish_reason="length"),
+        Reply(text="1. Open the orders"),
+        clicks('link "Orders"'),
+    )
+    run = open_run(stage, llm_server, site)
+    stage.until(run, "decide")
+    stage.phase(run)
+    assert purposes(run)[:2] == ["plan", "plan"]
+    assert llm_server.requests[1].texts[-1].startswith("The reply was cut off: it reached the limit")
+    assert [one.text for one in run.state.reflection.plan.subtasks] == ["Open the orders"]
+
+
 def test_an_empty_stack_ends_the_trial_and_the_new_plan_knows_what_the_old_one_taught(
     stage, llm_server, site
 ):

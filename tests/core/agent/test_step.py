@@ -198,28 +198,39 @@ def test_a_policy_that_calls_itself_with_the_same_words_is_a_loop(stage, llm_ser
 @pytest.mark.parametrize(
     ("limits", "said"),
     [
-        ("depth = 2\ncalls = 40", "the limit of 2 nested policies is reached."),
-        ("depth = 8\ncalls = 1", "has made its 1 calls."),
+        ("depth = 1\ncalls = 40", "policies are nested 1 deep, which is the limit."),
+        ("depth = 8\ncalls = 0", "the run has made 0 calls, which is the limit."),
     ],
 )
-def test_at_a_limit_no_policy_is_offered_and_the_prompt_says_why(stage, llm_server, limits, said):
+def test_at_a_limit_no_policy_is_offered_and_the_refusal_names_the_limit(stage, llm_server, limits, said):
     text = (stage.services.resources.presets._folders[0] / "step.toml").read_text()
     assert "depth = 8\ncalls = 40" in text
     (stage.config / "presets" / "shallow.toml").write_text(text.replace("depth = 8\ncalls = 40", limits))
+    wrong = says("search_shop [a kettle]")
+    llm_server.script(wrong, wrong)
+    run = stage.open(llm_server, TASK, preset="shallow")
+    stage.step(run)
+    origins = {one.origin for one in records(run, 1)["recognise"].permissible.actions}
+    assert "policy" not in origins
+    asked, repair = (" ".join(request.texts) for request in llm_server.requests)
+    assert "Policies you may call." not in asked
+    assert f"No policy can be called now, whatever your way of working says: {said}" in asked
+    refused = f"search_shop cannot be called: {said} Do it yourself, or stop with what is lacking."
+    assert refused in repair
+    assert steps(run)[0].message == refused
+
+
+def test_a_policy_that_may_call_none_is_told_of_no_limit(stage, llm_server):
+    text = (stage.services.resources.presets._folders[0] / "step.toml").read_text()
+    (stage.config / "presets" / "shallow.toml").write_text(text.replace("depth = 8", "depth = 2"))
     wrong = says("choose_result [a kettle]")
     llm_server.script(says("search_shop [steel bottle]"), wrong, wrong)
     run = stage.open(llm_server, TASK, preset="shallow")
     stage.step(run)
     stage.step(run)
-    origins = {one.origin for one in records(run, 2)["recognise"].permissible.actions}
-    assert "policy" not in origins
-    top, called, repair = (" ".join(request.texts) for request in llm_server.requests)
-    assert "Policies you may call." in top
-    assert "Policies you may call." not in called
-    assert "No policy can be called now, whatever your way of working says: " in called
-    assert said in called
+    _, called, repair = (" ".join(request.texts) for request in llm_server.requests)
+    assert "No policy can be called now" not in called
     assert '"choose_result" is not an action; permissible are: click, type, press, wait, stop.' in repair
-    assert steps(run)[1].outcome == "failed"
 
 
 def test_a_refusal_lists_only_what_is_permissible(stage, llm_server):

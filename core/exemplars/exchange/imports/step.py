@@ -157,7 +157,7 @@ def _policy(reading: Reading, name: str, values: Any, names: Collection[str]) ->
                     objective=inputs["OBJECTIVE"],
                     observation=_ELEMENT.sub(_element, inputs["OBSERVATION"]),
                     url=inputs.get("URL", ""),
-                    before=tuple(line.strip() for line in before if line.strip()),
+                    before=tuple(line.strip() for line in before if line.strip() not in ("", "None")),
                     thought=reply.get("REASON", ""),
                     action=action,
                     remark=remark,

@@ -55,6 +55,13 @@ def test_a_reason_may_go_over_several_lines_that_begin_with_capitals(tmp_path):
     assert first.thought == "The field takes names.\nAda's orders are wanted, so her name goes in."
 
 
+def test_the_action_of_an_example_may_be_in_quotes(tmp_path):
+    action = next(line for line in GOOD.split("\n") if line.startswith("ACTION: "))
+    quoted = GOOD.replace(action, f'ACTION: "{action.removeprefix("ACTION: ")}"', 1)
+    plain, read = (read_policy(write(tmp_path, "desk/find_order", one), tmp_path) for one in (GOOD, quoted))
+    assert read.examples[0].call == plain.examples[0].call
+
+
 def test_windows_line_ends_and_a_byte_order_mark_change_nothing(tmp_path):
     path = write(tmp_path, "desk/find_order", GOOD)
     plain = read_policy(path, tmp_path)

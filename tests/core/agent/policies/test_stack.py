@@ -57,11 +57,11 @@ def test_calls_beyond_the_depth_or_the_number_are_refused_as_such():
     deep = pushed(begun(StackLimits(depth=2)))
     refused = deep.push("desk/x", "x", ["y"], step=3, page=HERE)
     assert isinstance(refused, Refusal)
-    assert (refused.kind, "2 nested policies" in refused.sentence) == ("limit", True)
+    assert (refused.kind, "nested 2 deep" in refused.sentence) == ("limit", True)
     often = pushed(begun(StackLimits(calls=1))).stop(step=3, page=THERE)
     refused = often.push("desk/x", "x", ["y"], step=4, page=THERE)
     assert isinstance(refused, Refusal)
-    assert (refused.kind, "1 calls" in refused.sentence) == ("limit", True)
+    assert (refused.kind, "made 1 call," in refused.sentence) == ("limit", True)
 
 
 # Loops

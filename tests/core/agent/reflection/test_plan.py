@@ -39,6 +39,18 @@ def test_one_line_is_a_plan_of_one_subtask_and_prose_is_none():
     assert read_plan("  \n") is None
 
 
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "1. Fill in the form:\n   - the name\n   - the city\n2. Save it",
+        "- Fill in the form:\n\t* the name\n\t* the city\n- Save it",
+        "  1. Fill in the form:\n     the name; the city\n  2. Save it",
+    ],
+)
+def test_items_that_are_further_indented_are_part_of_their_subtask(reply):
+    assert texts(read_plan(reply)) == ["Fill in the form: the name; the city", "Save it"]
+
+
 def test_a_plan_that_is_too_long_is_cut_and_says_so():
     plan = read_plan("\n".join(f"{n}. do {n}" for n in range(1, LONGEST + 4)))
     assert len(plan.subtasks) == LONGEST

@@ -457,6 +457,14 @@ def policies_of(path):
     return {policy.name: policy for policy in policies}, [one.position for one in made.left_out]
 
 
+def test_policies_with_digits_in_their_names_and_quoted_actions_become_files(tmp_path):
+    find = {**POLICY, "examples": [example("find2_it [a]", "None", '"stop [done]"')]}
+    policies, left_out = policies_of(saved(tmp_path, {"find2_it": find}))
+    assert (list(policies), left_out) == (["find2_it"], [])
+    (only_one,) = policies["find2_it"].examples
+    assert (str(only_one.call), only_one.history) == ("stop [done]", "")
+
+
 def test_policies_become_policy_files_that_can_be_read(tmp_path):
     actions = ("click [7]", "click [99]", "stop [done]")
     find = {**POLICY, "examples": [example("find_it [a]", "", action) for action in actions]}

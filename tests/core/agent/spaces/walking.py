@@ -32,6 +32,7 @@ class Walk:
         found = services.environments.find(task)
         self._world = services.world(found)
         self._thread.run(services.tabs.open_profile())
+        self._world.begin(found)  # Else the sites of the run before would hold.
         self._driver = TabDriver(services.tabs)
         self.episode = self._thread.run(self._world.environment.open(found, seed, self._driver))
         self._capture = self._thread.run(self._world.read())

@@ -129,13 +129,13 @@ def permissible_of(
         *_page_actions(observation, back, forward),
         _action(
             "note",
-            "Keep a text for later steps and for the answer.",
-            Parameter(name="text", description="What to keep."),
+            "Keep a text for later steps.",
+            Parameter(name="text"),
         ),
         _action(
             "stop",
-            "End the task when it is done or cannot be; give the answer where one is asked for.",
-            _optional("answer", "The answer, or empty where none is asked for."),
+            "End the task.",
+            _optional("answer", "Only if the task asks for one."),
         ),
     )
     return Permissible(actions=actions, left_out=left_out)
@@ -179,9 +179,9 @@ def _element_actions(observation: Observation, elements: tuple[Element, ...]) ->
     if typed := [element for element in of_use("type") if "readonly" not in element.states]:
         yield _action(
             "type",
-            "Type text into a field, in place of what it holds.",
+            "Replace what a field holds.",
             _target(typed, "The number of the field."),
-            Parameter(name="text", description="The text to type."),
+            Parameter(name="text"),
             _optional("enter", "Press Enter after it.", "boolean"),
             _optional("append", "Add to what the field holds.", "boolean"),
         )
@@ -252,10 +252,10 @@ def _element_actions(observation: Observation, elements: tuple[Element, ...]) ->
     if any(_has_words(element) for element in observation.elements):
         yield _action(
             "select_text",
-            "Select words of an element with the mouse, as for marking or styling them.",
-            Parameter(name="target", type="integer", description="The number of the element."),
-            Parameter(name="text", description="The words as they stand there; empty for all of it."),
-            _optional("nth", "Which one, from 1, where they stand there several times.", "integer"),
+            "Select words, to mark or style them.",
+            Parameter(name="target", type="integer"),
+            Parameter(name="text", description="As it stands there; empty for all of it."),
+            _optional("nth", "Which one, from 1, of several.", "integer"),
         )
 
 
@@ -288,18 +288,18 @@ def _picture_actions(observation: Observation) -> Iterator[PermissibleAction]:
 def _page_actions(observation: Observation, back: int, forward: int) -> Iterator[PermissibleAction]:
     yield _action(
         "press",
-        "Press a key or chord, such as Enter, Tab, ArrowDown or Control+a.",
-        Parameter(name="keys", description="The key or chord.", pattern=CHORDS),
+        "A key or chord, such as Enter or Control+a.",
+        Parameter(name="keys", pattern=CHORDS),
     )
     yield _action(
         "scroll",
-        "Scroll the page, or the largest part of it that scrolls.",
+        "Scroll the page, or the part that holds the target.",
         Parameter(
             name="direction", choices=tuple(Choice(value=way) for way in ("up", "down", "left", "right"))
         ),
-        _optional("target", "The number of an element inside the part to scroll.", "integer"),
+        _optional("target", "An element in the part to scroll.", "integer"),
     )
-    yield _action("goto", "Open a URL.", Parameter(name="url", description="The address."))
+    yield _action("goto", "Open a URL.", Parameter(name="url"))
     if back > 0:
         yield _action("go_back", "Go back to the page before.")
     if forward > 0:
@@ -314,5 +314,5 @@ def _page_actions(observation: Observation, back: int, forward: int) -> Iterator
     yield _action(
         "wait",
         "Wait for the page to change.",
-        _optional("seconds", "At most this long, up to 30.", "number"),
+        _optional("seconds", "At most, up to 30.", "number"),
     )

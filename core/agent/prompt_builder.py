@@ -377,18 +377,19 @@ class Prompter:
     def with_actions(self, state: RunState, request: LLMRequest) -> LLMRequest:
         """Return the request for an action: with what is permissible, as tools or as a schema of the reply."""
         request = request.replace(permissible=state.permissible)
+        # After a rationale there is no thought to give. As an argument, since servers leave the text of a call empty.
+        thinks = request.purpose != "function"
         if state.preset.reply_format == "json" and state.permissible.actions:
             several = state.preset.several_actions or request.purpose == "remedies"
-            return request.replace(reply_schema=state.permissible.reply_schema(None if several else 1))
+            schema = state.permissible.reply_schema(None if several else 1, thinks=thinks)
+            return request.replace(reply_schema=schema)
         if state.preset.reply_format != "tools":
             return request
-        # Where no rationale goes before it, the thought is an argument: servers leave the text of a call empty.
-        thinks = request.purpose != "function"
         tools = tuple(
             Tool(
                 name=action.name, description=action.description, parameters=action.json_schema(thinks=thinks)
             )
-            for action in state.permissible.actions
+            for action in state.permissible.as_tools()
         )
         return request.replace(tools=tools, tool_choice="required")
 

@@ -49,6 +49,7 @@ UNSAID: dict[str, Any] = {
     "mistakes": (),
     "read": (),
     "at_budget": False,
+    "decided": False,
 }
 """What only some templates are given, as the others see it."""
 VALUES = (
@@ -59,6 +60,10 @@ VALUES = (
 """What a template may use, besides the functions ``usage`` and ``written``."""
 
 
+_PLAIN = frozenset(
+    "click double_click right_click hover scroll goto go_back go_forward new_tab close_tab wait"
+    " select_text".split()
+)
 _MAX_CHARACTERS = 2_000_000
 """More than any LLM reads: a text or list as long as this comes of a mistake."""
 _MAX_BITS = 4096
@@ -90,6 +95,11 @@ def written(action: PermissibleAction) -> str:
     )
 
 
+def is_plain(action: PermissibleAction) -> bool:
+    """Return whether the name of a permissible action says all of what it does."""
+    return action.origin == "page" and action.name in _PLAIN
+
+
 class Prompts:
     """Renders templates by their path in the prompts folders; earlier folders win."""
 
@@ -104,6 +114,7 @@ class Prompts:
         )
         self._environment.globals["usage"] = usage
         self._environment.globals["written"] = written
+        self._environment.tests["plain"] = is_plain
         self._checked: dict[str, str] = {}
 
     def names(self) -> tuple[str, ...]:

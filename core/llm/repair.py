@@ -29,7 +29,7 @@ from core.llm.replies import (
     why_stopped,
 )
 from core.schema.action import ACTION, ACTIONS, Action, Named, RefTarget, Target, Type, parse_target
-from core.schema.action_space import Parameter, ParameterType, Permissible, PermissibleAction
+from core.schema.action_space import HOW, MOUSE, Parameter, ParameterType, Permissible, PermissibleAction
 from core.schema.action_text import parse_action, usage, written_name
 from core.schema.errors import ActionSyntaxError
 from core.schema.messages import LLMReply, LLMRequest, Message
@@ -269,13 +269,19 @@ def _typed(action: Named, allowed: PermissibleAction) -> Named:
 
 def _from_call(call: WrittenCall, request: LLMRequest) -> Action:
     name, permissible = call.name.strip(), request.permissible
+    arguments = dict(call.arguments)
+    if name == "click" and (how := arguments.pop(HOW, None)):
+        ways = {way: action for action, way in MOUSE.items()}
+        if how not in ways:
+            raise _UnusableError(f"{name} takes {' or '.join(ways)} as its {HOW}, not {_shown(how)}.")
+        name = ways[how]
     allowed = permissible.action(name) if permissible is not None else None
     own = allowed is not None and allowed.origin != "page"
     if (name not in ACTIONS and not own) or (permissible is not None and allowed is None):
         raise _UnusableError(_no_such(name, permissible))
     values: dict[str, Any] = {}
     parameters = _parameters(name, allowed)
-    for key, value in call.arguments.items():
+    for key, value in arguments.items():
         if key == "kind" and value == name:
             continue
         parameter = parameters.get(key)

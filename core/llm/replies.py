@@ -129,7 +129,7 @@ def read_json(reply: LLMReply) -> Written:
         problem = (
             f"The reply is not JSON: {trouble}."
             if trouble
-            else 'The reply holds no JSON; answer {"thought": "…", "actions": [{"name": "…", …}]}.'
+            else 'The reply holds no JSON object with "actions".'
         )
         return Written(thought=text or thinking, problem=problem, is_missing=not trouble)
     thoughts: list[str] = []

@@ -20,6 +20,11 @@ OFFERED = 20
 """Values that a refusal lists at most."""
 
 
+MOUSE = {"double_click": "double", "right_click": "right", "hover": "hover"}
+"""Actions that a tool call writes as a click with this as its `HOW`."""
+HOW = "how"
+
+
 class Choice(Record):
     """One value that a parameter may take, with the words that explain it."""
 
@@ -45,10 +50,10 @@ class Parameter(Record):
     default: bool | None = None
     """What leaving out a yes or no means here, if that is not what it means on any page."""
 
-    def json_schema(self) -> dict[str, Any]:
-        """Return the JSON schema of the argument."""
+    def json_schema(self, *, patterns: bool = True) -> dict[str, Any]:
+        """Return the JSON schema of the argument; where numbers of elements are all it takes, they say what it is."""
         schema: dict[str, Any] = {"type": self.type}
-        if self.description:
+        if self.description and (self.choices is None or self.type != "integer"):
             schema["description"] = self.description
         if self.default is not None:
             schema["default"] = self.default
@@ -57,7 +62,7 @@ class Parameter(Record):
             values = list(dict.fromkeys(value for some in self.choices_by_ref.values() for value in some))
         if values:
             schema["enum"] = [int(value) for value in values] if self.type == "integer" else values
-        elif self.pattern:
+        elif self.pattern and patterns:
             schema["pattern"] = self.pattern
         return schema
 
@@ -74,11 +79,11 @@ class PermissibleAction(Record):
 
     def json_schema(self, *, thinks: bool = False) -> dict[str, Any]:
         """Return the JSON schema of its arguments, as a tool's `parameters`; with `thinks`, a thought comes first."""
-        thought = {"thought": {"type": "string", "description": "Why this is next."}} if thinks else {}
+        thought = {"thought": {"type": "string"}} if thinks else {}
         return {
             "type": "object",
             "properties": thought
-            | {parameter.name: parameter.json_schema() for parameter in self.parameters},
+            | {parameter.name: parameter.json_schema(patterns=False) for parameter in self.parameters},
             "required": [*thought, *(parameter.name for parameter in self.parameters if parameter.required)],
             "additionalProperties": False,
         }
@@ -198,7 +203,30 @@ class Permissible(Record):
         """The names of actions that not every page has: what the state offers, and policies, also those not now."""
         return (*(action.name for action in self.actions if action.origin != "page"), *self.not_now)
 
-    def reply_schema(self, most: int | None = None) -> dict[str, Any]:
+    def as_tools(self) -> tuple[PermissibleAction, ...]:
+        """Return the actions as they are offered as tools: what the mouse does with the same elements is one tool.
+
+        A tool lists all elements that it takes; of a long page, four equal lists would be most of the prompt.
+        """
+        click = self.action("click")
+        target = click.parameter("target") if click is not None else None
+        ways = {
+            MOUSE[one.name]: one
+            for one in self.actions
+            if one.name in MOUSE and target is not None and one.parameter("target") == target
+        }
+        if click is None or not ways:
+            return self.actions
+        how = Parameter(
+            name=HOW,
+            description="If not a plain click; hover only moves the mouse there.",
+            choices=tuple(map(Choice.model_validate, ({"value": way} for way in ways))),
+            required=False,
+        )
+        merged = click.replace(parameters=(*click.parameters, how))
+        return tuple(merged if one is click else one for one in self.actions if one not in ways.values())
+
+    def reply_schema(self, most: int | None = None, *, thinks: bool = True) -> dict[str, Any]:
         """Return the JSON schema of a reply in JSON: a thought, and one action or up to `most` (None: any number)."""
         entries = [schema for action in self.actions for schema in action.entry_schemas()]
         actions: dict[str, Any] = {"type": "array", "items": {"anyOf": entries}, "minItems": 1}
@@ -206,8 +234,8 @@ class Permissible(Record):
             actions["maxItems"] = most
         return {
             "type": "object",
-            "properties": {"thought": {"type": "string"}, "actions": actions},
-            "required": ["thought", "actions"],
+            "properties": {**({"thought": {"type": "string"}} if thinks else {}), "actions": actions},
+            "required": [*(("thought",) if thinks else ()), "actions"],
             "additionalProperties": False,
         }
 

@@ -38,6 +38,8 @@ _ALIASES = {
 _YES_OR_NO = re.compile(r"0|1|true|false|yes|no|on|off", re.IGNORECASE)
 _EXAMPLES = {"at": "x,y", "from_at": "x,y", "to_at": "x,y", "keys": "Control+Shift", "nth": "2"}
 """How the value of an option is written that is no yes or no."""
+_SHOWN = {"direction": "up|down|left|right"}
+"""How an argument is written that has few values."""
 _BARE_FLAG = re.compile(r"\s*([01])\s*")
 _LABEL = re.compile(
     r"""\s*(?:\((?:"(?:[^"\\]|\\.)*"|\([^()]*\)|[^()"])*\)"""
@@ -264,7 +266,10 @@ def usage(kind: str, only: Container[str] | None = None) -> str:
         )
     cls = ACTIONS[kind]
     parts = [
-        bracketed(f"{name}={_EXAMPLES.get(name, '0|1')}" if name in cls.options else name, required)
+        bracketed(
+            f"{name}={_EXAMPLES.get(name, '0|1')}" if name in cls.options else _SHOWN.get(name, name),
+            required,
+        )
         for name in (*cls.fields, *cls.options)
         if only is None or name in only
         for required in (cls.model_fields[name].is_required(),)

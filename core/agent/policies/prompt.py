@@ -203,7 +203,7 @@ def _with_enter(type: PermissibleAction) -> PermissibleAction:
         return type
     said = enter.replace(default=True, description="Press Enter after it; 0 or false leaves that out.")
     return type.replace(
-        description="Type text into a field, in place of what it holds, and press Enter unless enter is 0.",
+        description="Replace what a field holds, and press Enter unless enter is 0.",
         parameters=tuple(said if parameter is enter else parameter for parameter in type.parameters),
     )
 
@@ -217,7 +217,7 @@ def _with_lacked(stop: PermissibleAction) -> PermissibleAction:
         required=False,
     )
     return stop.replace(
-        description="End this assignment: with its answer, or with what was lacking.",
+        description="End this assignment, with its answer or with what is missing.",
         parameters=(*stop.parameters, lacked),
     )
 

@@ -23,8 +23,9 @@ WRITTEN = re.compile(
 """A name and what stands in brackets after it."""
 _ANYWHERE = frozenset({"stop", "note"})
 _SAMPLES = {
-    "target": "1", "to": "2", "text": "abc", "keys": "Enter", "direction": "down", "option": "abc", "path": "a.txt",
-    "path…": "b.txt", "url": "http://127.0.0.1/", "index": "0", "seconds": "1", "x": "1", "y": "1", "n": "1",
+    "target": "1", "to": "2", "text": "abc", "keys": "Enter", "up|down|left|right": "down", "option": "abc",
+    "path": "a.txt", "path…": "b.txt", "url": "http://127.0.0.1/", "index": "0", "seconds": "1",
+    "x": "1", "y": "1", "n": "1",
 }  # fmt: skip
 """What stands for a word that only says what an argument is."""
 _OPTIONS = {"0|1": "1", "x,y": "0.5,0.5"}

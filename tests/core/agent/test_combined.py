@@ -75,8 +75,8 @@ def test_a_called_policy_acts_within_the_state_and_its_action_is_judged(stage, l
     # A policy whose file has notes takes them in every state.
     assert records(run, 1)["recognise"].permissible.action("note") is not None
     assert recognised.permissible.action("note") is None
-    assert "- note [text]" in llm_server.requests[1].texts[0]
-    assert "- note [text]" not in llm_server.requests[2].texts[0]
+    assert "- Note what is needed" in llm_server.requests[1].texts[0]
+    assert "- Note what is needed" not in llm_server.requests[2].texts[0]
     # What its file says of typing and clicking is not told in a state that has neither.
     searching = llm_server.requests[2].texts[0]
     assert 'You are the policy "search_shop"' in searching

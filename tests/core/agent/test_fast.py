@@ -260,8 +260,8 @@ def test_the_next_action_is_asked_for_while_the_step_is_judged_once_for_each_way
     open_, done = (
         "\n".join(one.texts) for one in llm_server.requests[2:] if "response_format" not in one.body
     )
-    assert "You are at this subtask: Go through the pages" in open_
-    assert "You are at this subtask: Read the last one" in done
+    assert "Go through the pages (current)" in open_
+    assert "Read the last one (current)" in done
     judging.set()
     begun.result(30)
     stage.until(run, "review")

@@ -1,5 +1,7 @@
 """The grammar of the agents is closed: each action text that a prompt shows is one that a reply may have."""
 
+import re
+
 import pytest
 
 from core.agent.policies.stack import place_of_page
@@ -90,6 +92,41 @@ async def test_a_reply_in_the_words_of_a_prompt_is_taken(looks, name, form):
                 shown += 1
                 assert not_taken(request, state) == [], (task.id, request.purpose)
     assert shown > len(looks)
+
+
+CONTRADICTIONS = {
+    "one action, and several": (r"\bone action\b", r"further ones|one or more tools|one ACTION line each"),
+    "a choice, and no choice": (r"Only the listed actions can", r"Policies you may call"),
+    "a thought again after the rationale": (r"think it through", r"REASON:|Its thought says|\"thought\""),
+}
+"""What no prompt may ask for at once: two patterns of its words."""
+NEVER = (r"no harm", r'~"', r"\^[A-Z]", r"\[direction\]")
+"""What no prompt may say: that nothing can go wrong, patterns of a state's file, a word in place of its few values."""
+
+
+@pytest.mark.parametrize(("name", "form"), [(name, form) for name in PRESETS for form in forms_of(name)])
+async def test_no_prompt_asks_for_two_things_that_exclude_one_another(looks, name, form):
+    resources = agent_resources_of()
+    preset = resources.presets.get(name).replace(reply_format=form)
+    for task, capture in looks:
+        for state in states_on(task, capture, preset, resources):
+            for request in await asked_at(state, resources):
+                if request.purpose == "remedies":
+                    continue  # It begins with the prompt for the action, and then asks for others.
+                words = without_page(request)
+                for what, (one, other) in CONTRADICTIONS.items():
+                    assert not (re.search(one, words) and re.search(other, words)), (what, words)
+                assert [pattern for pattern in NEVER if re.search(pattern, words)] == []
+                if form != "tools" and state.permissible.action("scroll") and request.purpose == "decide":
+                    assert re.search(r"up\|down\|left\|right|\"direction\": \"up\"", words)
+                if state.permissible.action("stop") is None and request.purpose != "repair":
+                    assert not re.search(r"(?m)^- Stop |^- When the task is done", words), words
+
+
+def without_page(request):
+    page = set(request.view.observation.text.splitlines()) if request.view is not None else set()
+    lines = [line for message in request.messages for line in message.text.splitlines()]
+    return "\n".join(line for line in lines if line not in page)
 
 
 @pytest.mark.parametrize("form", ["lines", "json"])

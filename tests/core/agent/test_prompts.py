@@ -107,8 +107,8 @@ def test_every_preset_tells_what_was_read_on_other_parts_of_the_page(prompts, na
 
 
 def test_a_policys_prompt_speaks_of_notes_only_where_they_can_be_taken(prompts):
-    assert "- note [text] keeps" in render(prompts, "step/system.j2")
-    assert "note [text]" not in render(prompts, "step/system.j2", permissible=Permissible())
+    assert "- Note what is needed" in render(prompts, "step/system.j2")
+    assert "- Note" not in render(prompts, "step/system.j2", permissible=Permissible())
 
 
 def test_laser_tells_the_thought_of_each_step_in_one_line_beside_its_action(prompts):
@@ -286,7 +286,7 @@ def test_the_history_tells_going_back_in_words(stage, llm_server, tmp_path):
 def test_a_list_of_actions_has_only_what_is_permissible_and_marks_what_is_optional(prompts):
     text = render(prompts, "plain/user.j2", reply_format="lines")
     assert "- stop [answer]: " in text
-    assert "- scroll [direction] [optional: target]: " in text
+    assert "scroll [up|down|left|right] [optional: target], " in text
     assert "lacked" not in text
     own = PermissibleAction(
         name="find",
@@ -304,7 +304,7 @@ def test_the_form_of_the_reply_leaves_room_to_work_things_out(prompts, name, rep
         render(prompts, f"{name}/{part}.j2", reply_format=reply_format) for part in ("system", "user")
     )
     assert "sentence" not in text
-    assert "added up or compared is worked out here first, step by step" in text
+    assert "what has to be counted, added up or compared is worked out here first" in text
     assert "your way of working" not in text
 
 
@@ -312,4 +312,4 @@ def test_the_form_of_the_reply_leaves_room_to_work_things_out(prompts, name, rep
 def test_a_policys_prompt_asks_for_the_reasoning_that_its_instruction_wants(prompts, reply_format):
     frame = FramePrompt(policy="sum", objective="Add.", instruction="Add up each number in your reason.")
     text = render(prompts, "step/user.j2", reply_format=reply_format, frame=frame)
-    assert ", and so is what your way of working asks for" in text
+    assert ", and what your way of working asks for, is worked out here first" in text

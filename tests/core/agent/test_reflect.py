@@ -77,7 +77,7 @@ def test_a_success_asks_the_papers_questions_one_after_the_other(stage, llm_serv
     )
     assert INSTRUCTION in plan
     assert 'link "Orders"' in plan
-    assert "You are at this subtask: Open the orders" in decide
+    assert "Open the orders (current)" in decide
     assert remedies.startswith(decide)
     assert "Suppose that the action you have just chosen turns out wrong" in remedies
     assert "up to 2 other actions" in remedies

@@ -84,7 +84,7 @@ def test_plan_remedies_and_judgement_switched_on_ask_their_questions(stage, llm_
     purposes = [one.purpose for one in run.store.calls.of(run.state.run)]
     assert purposes == ["plan", "decide", "remedies", "aligned", "subtask", "task"]
     # The preset's own prompt tells the plan, and the remedies come as tool calls as its actions do.
-    assert "You are at this subtask: Search for it" in llm_server.requests[1].texts[-1]
+    assert "Search for it (current)" in llm_server.requests[1].texts[-1]
     assert llm_server.requests[2].tool_names
     assert [str(one) for one in records(run, 1)["anticipate"].remedies] == [f"type [{field}] [steel bottle]"]
     for mechanism in ("plan", "remedies", "judgement"):

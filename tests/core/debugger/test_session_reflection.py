@@ -80,7 +80,7 @@ def test_a_rewritten_plan_is_in_the_next_prompt_and_in_the_trace(at_review, serv
     live.wait(lambda: len(server.requests) == 5)
     live.wait_phase("review")
     live.settle()
-    assert "You are at this subtask: Open the orders" in server.requests[3].texts[-1]
+    assert "Open the orders (current)" in server.requests[3].texts[-1]
     kinds = [kind for kind, _, _ in interventions(live)]
     assert kinds == ["plan", "ask again"]
     assert interventions(live)[0][1:] == (
@@ -133,7 +133,8 @@ def test_a_remedy_that_does_not_wait_is_refused_in_words(at_review):
 
 def test_the_making_of_the_index_is_reported_and_the_exemplars_are_shown(live, server):
     live.session.agent.set_preset("synapse")
-    server.script(Reply(text="[3] textbox"), Reply(text="REASON: So.\nACTION: stop []"))
+    no_program = Reply(text="I write none.")
+    server.script(no_program, Reply(text="[3] textbox"), Reply(text="REASON: So.\nACTION: stop []"))
     live.open("miniwob/login-user")
     assert any("Embedding exemplars" in view.message for view in live.views)
     live.to_review()
@@ -183,7 +184,7 @@ def test_the_run_stops_for_a_judgement_that_stays_unclear_and_the_persons_word_h
     live.session.run_commands.step()
     live.wait(lambda: live.step.number == 2 and live.step.action.action == "go_back")
     live.wait_phase("review")
-    assert "You are at this subtask: Read the number" in server.requests[-2].texts[-1]
+    assert "Read the number (current)" in server.requests[-2].texts[-1]
     assert interventions(live)[:2] == [
         ("judgement", "aligned: unclear", "aligned: True"),
         ("judgement", "subtask: unclear", "subtask: True"),

@@ -272,7 +272,7 @@ def test_a_text_that_is_no_action_says_what_is_wrong(text, said):
 
 
 def test_usage_marks_what_may_be_left_out():
-    assert usage("scroll") == "scroll [direction] [optional: target]"
+    assert usage("scroll") == "scroll [up|down|left|right] [optional: target]"
     assert usage("stop") == "stop [answer] or stop [] [what is missing]"
     assert usage("stop", ["answer"]) == "stop [answer]"
 

@@ -238,7 +238,8 @@ def test_a_list_offers_only_its_own_options_in_the_schema_of_a_reply():
 def test_the_schema_of_press_offers_only_keys_that_there_are(keys, offered):
     press = OFFERED.action("press")
     assert press is not None
-    pattern = press.json_schema()["properties"]["keys"]["pattern"]
+    (entry,) = press.entry_schemas()
+    pattern = entry["properties"]["keys"]["pattern"]
     assert bool(re.search(pattern, keys)) is offered
 
 
@@ -273,3 +274,21 @@ def test_over_the_cap_what_is_in_view_and_near_goes_first():
     assert click is not None
     assert [choice.value for choice in click.parameters[0].choices or ()] == ["5", "6", "1"]
     assert permissible.left_out == 1
+
+
+def test_what_the_mouse_does_with_the_same_elements_is_one_tool():
+    tools = {tool.name: tool for tool in OFFERED.as_tools()}
+    assert OFFERED.action("double_click") is not None
+    assert not {"double_click", "right_click", "hover"} & set(tools)
+    how = tools["click"].parameter("how")
+    assert [choice.value for choice in how.choices] == ["double", "right", "hover"]
+    assert not how.required
+
+
+def test_a_way_of_clicking_that_takes_other_elements_stays_a_tool_of_its_own():
+    hover = OFFERED.action("hover")
+    other = hover.replace(parameters=(hover.parameters[0].replace(choices=(Choice(value="7"),)),))
+    actions = tuple(other if one is hover else one for one in OFFERED.actions)
+    names = [tool.name for tool in OFFERED.replace(actions=actions).as_tools()]
+    assert "hover" in names
+    assert "double_click" not in names

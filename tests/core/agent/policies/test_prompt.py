@@ -148,8 +148,10 @@ def test_what_came_back_is_shown_once_where_its_step_is_shown(policy, callables)
 
 def test_only_a_called_policy_is_told_that_another_waits(policy, callables):
     first, second = begun(), pushed(begun())
-    assert "Nobody called you" in render("step/system.j2", prompt_of(first, policy, callables))
-    assert "has called you and waits" in render("step/system.j2", prompt_of(second, policy, callables))
+    assert "Another policy has called you" not in render(
+        "step/system.j2", prompt_of(first, policy, callables)
+    )
+    assert "Another policy has called you" in render("step/system.j2", prompt_of(second, policy, callables))
 
 
 def test_several_arguments_are_reported_with_their_names(tmp_path):

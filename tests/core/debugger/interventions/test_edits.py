@@ -160,7 +160,7 @@ def test_a_plan_is_asked_for_again_and_the_action_with_it(links, server):
     ask_for(live, AskQuestionAgain(what="plan"))
     live.wait(lambda: [one.text for one in live.step.plan.subtasks] == ["Look at the news"])
     live.wait_phase("review")
-    assert "You are at this subtask: Look at the news" in "\n".join(server.requests[4].texts)
+    assert "Look at the news (current)" in "\n".join(server.requests[4].texts)
 
 
 def test_a_new_trial_is_begun_by_hand_and_its_lessons_are_rewritten(links, server):

@@ -14,6 +14,7 @@ _FOR_GOOD = {
     "large": "check the server's log, or choose another LLM.",
     "certificate": "check base_url.",
     "host": "check base_url.",
+    "ended": "try again, which starts it again; if memory ran out, lower context in [local] of the settings.",
     "page": "check base_url (most end in /v1), and whether it needs a login or a proxy answers.",
 }
 """By the kind of failure, if nothing that comes before says more."""
@@ -38,6 +39,8 @@ class FailedRequest(Record):
     """The models that the server has; None if it was not asked, or did not tell."""
     listing: bool = False
     """Whether it was asked for its models, and not for an answer."""
+    is_local: bool = False
+    """Whether this program has started the server."""
     tokens: int = 0
     """About how many the prompt has."""
 
@@ -72,10 +75,12 @@ def _advice(failure: LLMFailure, request: FailedRequest) -> str:
         known = request.listing or request.served is not None
         return f"{_ADDRESS}." if known else f"{_ADDRESS} and the model's name, {request.model}."
     if kind == "context":
+        longer = (
+            "raise context in [local] of the settings" if request.is_local else "start the server with one"
+        )
         return (
             f"the prompt of about {request.tokens} tokens is too long for {request.model}: choose an LLM with a "
-            "longer context, start the server with one, or shorten the prompt (history and [abstraction] of the "
-            "preset)."
+            f"longer context, {longer}, or shorten the prompt (history and [abstraction] of the preset)."
         )
     if kind == "unreadable":
         return f"the server cannot read what {request.model} writes: choose another LLM or chat template."

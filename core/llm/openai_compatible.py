@@ -128,6 +128,16 @@ class OpenAICompatibleLLM:
         return f"The LLM server at {origin(self.base_url)}"
 
     @property
+    def address(self) -> str:
+        """Where requests are sent."""
+        return self.base_url
+
+    @property
+    def loading(self) -> str:
+        """What the next call waits for before it can be sent, in a sentence; usually nothing."""
+        return ""
+
+    @property
     def takes_images(self) -> bool:
         """Whether pictures are sent: where the user says so, until the server refuses one."""
         return self._takes_images and "images" not in self.honoured.given_up
@@ -389,7 +399,7 @@ class OpenAICompatibleLLM:
         self._left_out = {name: openai.Omit() for name in left_out}
         timeout = httpx2.Timeout(self._timeout, connect=min(_CONNECT_SECONDS, self._timeout))
         try:
-            httpx2.URL(self.base_url)
+            httpx2.URL(self.address)
         except httpx2.InvalidURL as error:
             raise LLMRefused(
                 f"The address {self.base_url} of the LLM {self.name} cannot be used ({clean(str(error))}); "
@@ -398,13 +408,13 @@ class OpenAICompatibleLLM:
         http = openai.DefaultAsyncHttpxClient(
             verify=_certificates(),
             # A proxy from the environment cannot reach this machine's own servers.
-            trust_env=not is_loopback(self.base_url),
+            trust_env=not is_loopback(self.address),
             follow_redirects=False,
             event_hooks={"response": [wire.check_response]},
         )
         return openai.AsyncOpenAI(
             api_key=key or "none",
-            base_url=self.base_url,
+            base_url=self.address,
             timeout=timeout,
             max_retries=0,
             http_client=http,
@@ -559,6 +569,7 @@ class OpenAICompatibleLLM:
             api_version=self._api_version,
             served=served,
             listing=listing,
+            is_local=self.address != self.base_url,
             tokens=tokens,
         )
         return await asyncio.to_thread(refused_for_good, failure, request)

@@ -21,12 +21,13 @@ from core.llm.endpoints import (
 )
 from core.llm.honoured import HonouredFile
 from core.llm.limits import Limits, Meter
+from core.llm.local import LocalLLM, model_file
 from core.llm.openai_compatible import OpenAICompatibleLLM
 from core.llm.person import PersonLLM
 from core.llm.thinking import marks
 from core.schema.errors import UsageError
 from core.schema.messages import LLM, LLMChoice, LLMReply, LLMRequest, Purpose, Retry
-from core.settings.settings import LLMSettings, PurposeSettings, Settings
+from core.settings.settings import LOCAL_PREFIX, LLMSettings, PurposeSettings, Settings
 from core.setup.plugins import Plugins, expect, guarded, load_plugins
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ PREFIX = "replay:"
 MakeReplay = Callable[[str, Path, Callable[[str], LLM]], LLM]
 """From the name, the database of traces and what finds other LLMs to the LLM that repeats the run."""
 OPENAI_URL = "https://api.openai.com/v1"
+_AT_HOME = "A model file, run by llama.cpp on this machine."
 
 
 def make_rules() -> LLM:
@@ -111,7 +113,7 @@ class LLMs:
 
     A name is one of `factories` (``rules``), ``person``, an entry of the
     settings, ``replay:RUN`` or ``replay:RUN:LLM`` for the replies of a stored
-    run, ``PRESET/MODEL`` for a preset endpoint, or else the name of a model at
+    run, ``gguf:FILE`` for a local one, ``PRESET/MODEL`` for a preset endpoint, or else the name of a model at
     the base URL of the settings.
     """
 
@@ -181,14 +183,10 @@ class LLMs:
             LLMChoice(name="person", title="You", description="You answer every request yourself."),
         ]
         for name, entry in self._settings.llms.items():
-            where = origin(self._address(entry.base_url))
-            choices.append(
-                LLMChoice(
-                    name=name,
-                    title=name,
-                    description=entry.description or f"{entry.model or name} at {where}",
-                )
-            )
+            description = f"{entry.model or name} at {origin(self._address(entry.base_url))}"
+            if entry.model.startswith(LOCAL_PREFIX):
+                description = _AT_HOME
+            choices.append(LLMChoice(name=name, title=name, description=entry.description or description))
         choices += [
             LLMChoice(name=name, title=name, description="Of an installed package.")
             for name in llm_plugins().things
@@ -201,7 +199,8 @@ class LLMs:
                 if name.startswith(PREFIX):
                     continue  # It repeats one run, and has done so.
                 where = found.base_url if isinstance(found, OpenAICompatibleLLM) else self._address("")
-                choices.append(LLMChoice(name=name, title=name, description=f"at {origin(where)}"))
+                description = _AT_HOME if name.startswith(LOCAL_PREFIX) else f"at {origin(where)}"
+                choices.append(LLMChoice(name=name, title=name, description=description))
         return tuple(choices)
 
     def embedding(self, name: str) -> "Embedding":
@@ -217,7 +216,7 @@ class LLMs:
         if name == "built-in":
             return HashedWords()
         llm = self._without_flag(name)._make(name)
-        if not isinstance(llm, OpenAICompatibleLLM):
+        if not isinstance(llm, OpenAICompatibleLLM) or isinstance(llm, LocalLLM):
             raise UsageError(f'"{name}" does not make embeddings; give a model of a server, or built-in.')
         self._embedders.append(llm)
         return EndpointEmbedding(llm)
@@ -299,6 +298,8 @@ class LLMs:
         if name in plugins.things:
             with guarded(name):
                 return expect(LLM, name, plugins.things[name](), "name")  # type: ignore[type-abstract]
+        if name.startswith(LOCAL_PREFIX):
+            return self._entry(name, LLMSettings(model=name))
         preset, slash, model = name.partition("/")
         if slash and model and preset in self._endpoints and not self._settings.base_url:
             return self._entry(name, LLMSettings(base_url=preset, model=model))
@@ -312,6 +313,22 @@ class LLMs:
         return self._entry(name, LLMSettings(model=name))
 
     def _entry(self, name: str, entry: LLMSettings) -> LLM:
+        shared: dict[str, Any] = {
+            "takes_images": entry.takes_images,
+            "sampling": entry.sampling,
+            "timeout_seconds": entry.timeout_seconds,
+            "total_timeout_seconds": entry.total_timeout_seconds,
+            "attempts": entry.attempts,
+            "patient": self._patient,
+            "prices": self._prices,
+            "first_wait": self._first_wait,
+            "body": entry.body,
+            "limits": Limits(**{field: getattr(entry, field) for field in Limits.model_fields}),
+            "meter": self.meters.setdefault(name, Meter()),
+            "honoured": self.honoured,
+        }
+        if entry.model.startswith(LOCAL_PREFIX):
+            return LocalLLM(name, model_file(entry.model), self._settings.local, **shared)
         # A flag sends an entry to another server; the entry's own key stays at home then.
         redirected = bool(entry.base_url) and self._settings.base_url_origin == "flag"
         address = self._address("" if redirected else entry.base_url)
@@ -331,21 +348,10 @@ class LLMs:
             key_name=key_name,
             used_key=lambda: self._used_key(key_name, main=main),
             why_key=self._keys.why,
-            takes_images=entry.takes_images,
-            sampling=entry.sampling,
-            timeout_seconds=entry.timeout_seconds,
-            total_timeout_seconds=entry.total_timeout_seconds,
-            attempts=entry.attempts,
-            patient=self._patient,
-            prices=self._prices,
-            first_wait=self._first_wait,
             headers=entry.headers,
             find_secret=self._keys.find_key,
-            body=entry.body,
             api_version=api_version,
-            limits=Limits(**{field: getattr(entry, field) for field in Limits.model_fields}),
-            meter=self.meters.setdefault(name, Meter()),
-            honoured=self.honoured,
+            **shared,
         )
 
     def find_key(self, name: str) -> str | None:

@@ -136,6 +136,8 @@ class LLMService(Service[LLMList]):
             return
         served: tuple[str, ...] = ()
         reached, unlisted = f"{llm.name}:", ""
+        if llm.loading:
+            self.answered.send(LLMAnswer(ok=True, text=llm.loading, under_way=True))
         if llm.lists_models:
             try:
                 served = await llm.models()

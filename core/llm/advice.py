@@ -39,8 +39,6 @@ class FailedRequest(Record):
     """The models that the server has; None if it was not asked, or did not tell."""
     listing: bool = False
     """Whether it was asked for its models, and not for an answer."""
-    is_local: bool = False
-    """Whether this program has started the server."""
     tokens: int = 0
     """About how many the prompt has."""
 
@@ -75,12 +73,10 @@ def _advice(failure: LLMFailure, request: FailedRequest) -> str:
         known = request.listing or request.served is not None
         return f"{_ADDRESS}." if known else f"{_ADDRESS} and the model's name, {request.model}."
     if kind == "context":
-        longer = (
-            "raise context in [local] of the settings" if request.is_local else "start the server with one"
-        )
         return (
             f"the prompt of about {request.tokens} tokens is too long for {request.model}: choose an LLM with a "
-            f"longer context, {longer}, or shorten the prompt (history and [abstraction] of the preset)."
+            "longer context, start the server with one (a local LLM: context in [local] of the settings), or shorten "
+            "the prompt (history and [abstraction] of the preset)."
         )
     if kind == "unreadable":
         return f"the server cannot read what {request.model} writes: choose another LLM or chat template."

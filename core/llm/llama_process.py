@@ -1,8 +1,8 @@
 """The process of a local LLM: llama.cpp's server for one GGUF file, on a free port of 127.0.0.1.
 
-It is started as a script and imports nothing of the program: a crash of llama.cpp ends this process alone. Its first
-line of stdin says what to load, and its one line of stdout where it answers. It ends when stdin does, which happens
-with the program that started it, however that ends.
+It is started as a script and imports nothing of the program: a crash of llama.cpp ends this process alone. A
+variable of the environment says what to load, and one line of stdout where it answers. It ends when stdin does,
+which happens with the program that started it, however that ends.
 """
 
 import json
@@ -12,16 +12,20 @@ import sys
 if sys.platform != "win32":
     import fcntl
 
+ASKED = "BACKSTEP_LOCAL_LLM"
+
 
 def main() -> None:
-    """Serve until stdin ends; exit code 3 says that the package is missing, 1 that the model cannot be loaded."""
-    asked = json.loads(sys.stdin.readline())
+    """Serve until stdin ends; exit code 1 says that the model cannot be loaded, and stderr why."""
+    if sys.platform != "win32":
+        # Loading holds Python's lock, so no thread could look: the system's signal ends the process.
+        fcntl.fcntl(0, fcntl.F_SETOWN, os.getpid())
+        fcntl.fcntl(0, fcntl.F_SETFL, fcntl.fcntl(0, fcntl.F_GETFL) | os.O_ASYNC)
+    asked = json.loads(os.environ[ASKED])
     try:
         import xllamacpp
     except ImportError as error:
-        print(error, file=sys.stderr)
-        sys.exit(3)
-    _end_with_stdin()
+        sys.exit(str(error))
     parameters = xllamacpp.CommonParams()
     parameters.model.path = asked["path"]
     parameters.model_alias = {asked["name"]}
@@ -37,13 +41,6 @@ def main() -> None:
         sys.exit(1)  # llama.cpp has said why.
     print(server.listening_address, flush=True)
     sys.stdin.read()
-
-
-def _end_with_stdin() -> None:
-    # Loading holds Python's lock, so no thread could look: the system's signal ends the process.
-    if sys.platform != "win32":
-        fcntl.fcntl(0, fcntl.F_SETOWN, os.getpid())
-        fcntl.fcntl(0, fcntl.F_SETFL, fcntl.fcntl(0, fcntl.F_GETFL) | os.O_ASYNC)
 
 
 if __name__ == "__main__":

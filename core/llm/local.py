@@ -4,21 +4,23 @@ LLMs of the same file share one process. It starts with their first call and end
 """
 
 import asyncio
-import contextlib
 import json
+import os
 import re
 import secrets
 import subprocess
 import sys
+import tempfile
 import threading
 import time
-from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from core.llm.errors import LLMFailure, clean
+from core.llm.llama_process import ASKED
 from core.llm.openai_compatible import OpenAICompatibleLLM
 from core.schema.errors import LLMError, LLMRefused, UsageError
 from core.schema.messages import LLMReply, LLMRequest, Retry
@@ -30,13 +32,9 @@ if TYPE_CHECKING:
 
 PACKAGE = "xllamacpp"
 _PROCESS = Path(__file__).with_name("llama_process.py")
-_CODE_WITHOUT_PACKAGE = 3
-_KILLED = -9
-_STAMP = re.compile(r"[\d.]+ [A-Z] +")
+_STAMP = re.compile(r"^[\d.]+ [A-Z] +")
 _WARNING = re.compile(r"[\d.]+ W ")
-_ERROR = re.compile(r"[\d.]+ E ")
-_NO_MEMORY = re.compile(r"alloc|out of memory", re.IGNORECASE)
-_SECONDS_TO_END = 5.0
+_NO_MEMORY = re.compile(r"to allocate|_alloc|allocate memory|(?:insufficient|out of) memory")
 
 
 def model_file(name: str) -> Path:
@@ -52,14 +50,10 @@ def model_file(name: str) -> Path:
     if magic != b"GGUF":
         raise UsageError(f"{path} is not a GGUF file; give a model in that format.")
     if find_spec(PACKAGE) is None:
-        raise UsageError(f"A local LLM needs the package {PACKAGE}, which is not installed; {_install()}.")
+        what = '"backstep-debugger[local]"' if IS_INSTALLED else f'-e "{ROOT}[local]"'
+        install = f'"{sys.executable}" -m pip install {what}'
+        raise UsageError(f"A local LLM needs the package {PACKAGE}, which is not installed; run: {install}")
     return path
-
-
-def _install() -> str:
-    if IS_INSTALLED:
-        return 'run: pip install "backstep-debugger[local]"'
-    return f'run in {ROOT}: "{sys.executable}" -m pip install -e ".[local]"'
 
 
 class LocalServer:
@@ -71,105 +65,92 @@ class LocalServer:
         self.address = ""
         """Where it answers, once it has been started."""
         self.key = secrets.token_hex(16)
-        """What a page or another program of this machine does not know."""
+        """What no page and no other user of this machine knows."""
+        self.process: subprocess.Popen[str] | None = None
         self._path = path
         self._settings = settings
         self._starting = threading.Lock()
-        self._process: subprocess.Popen[str] | None = None
-        self._said: deque[str] = deque(maxlen=50)
+        self._log: IO[str] | None = None
         self._is_ended = False
 
     @property
     def is_up(self) -> bool:
-        return bool(self.address) and self._process is not None and self._process.poll() is None
+        return bool(self.address) and self.process is not None and self.process.poll() is None
 
     def start(self) -> None:
         """Load the model, unless it is loaded; raises LLMRefused if it cannot be."""
         with self._starting:
             if self.is_up:
                 return
-            self._end_process()
+            self._release()
+            asked = {"path": str(self._path), "name": self._path.name, "key": self.key}
             try:
-                self._process = process = subprocess.Popen(
+                self._log = tempfile.TemporaryFile("w+", errors="replace")  # noqa: SIM115 - `_release` closes it
+                self.process = process = subprocess.Popen(
                     [sys.executable, "-P", str(_PROCESS)],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
-                    stderr=subprocess.PIPE,
+                    stderr=self._log,
+                    env={**os.environ, ASKED: json.dumps(asked | self._settings.model_dump())},
                     encoding="utf-8",
-                    errors="replace",
                     start_new_session=True,
                 )
             except OSError as error:
-                raise LLMRefused(f"No process for {self._path} can be started ({error}).") from error
-            listening = threading.Thread(target=self._listen, args=(process,), daemon=True)
-            listening.start()
-            if self._is_ended:
-                process.kill()  # Meanwhile: it was not there yet.
-            asked = {"path": str(self._path), "name": self._path.name, "key": self.key}
-            assert process.stdin is not None
+                raise LLMRefused(f"No process for {self._path} can start ({error}); try again.") from error
             assert process.stdout is not None
-            with contextlib.suppress(OSError):  # If it has ended, what it said tells why.
-                process.stdin.write(json.dumps({**asked, **self._settings.model_dump()}) + "\n")
-                process.stdin.flush()
-            with contextlib.suppress(ValueError):  # `end` has closed it.
-                self.address = process.stdout.readline().strip()
             if self._is_ended:
-                self._end_process()
+                process.kill()
+            self.address = process.stdout.readline().strip()
+            if self._is_ended:
+                self._release()
                 raise LLMError(f"{self._path} was closed while it was loaded; try again.")
             if not self.address:
-                code = process.wait()
-                listening.join(_SECONDS_TO_END)
-                raise LLMRefused(self._why_not_loaded(code))
+                raise LLMRefused(self._why_not_loaded(process.wait()))
 
     def end(self) -> None:
         """End the process, also while it loads."""
         self._is_ended = True
-        self._end_process()
+        if self.process is not None:
+            self.process.kill()
+        with self._starting:
+            self._release()
 
     def why_ended(self) -> str:
         """Return how it ended and what it said last, as the end of a sentence; empty while it lives."""
-        code = None if self._process is None else self._process.poll()
+        code = None if self.process is None else self.process.poll()
         if code is None:
             return ""
         how = f"was ended by signal {-code}" if code < 0 else f"ended with code {code}"
-        said = f'; its last line: "{clean(_plain(self._said[-1]))}"' if self._said else ""
-        return how + said
-
-    def _end_process(self) -> None:
-        process, self._process = self._process, None
-        self.address = ""
-        self._said.clear()
-        if process is not None:
-            process.kill()
-            process.wait()
-            for pipe in (process.stdin, process.stdout):
-                if pipe is not None:
-                    with contextlib.suppress(OSError):
-                        pipe.close()
-
-    def _listen(self, process: "subprocess.Popen[str]") -> None:
-        assert process.stderr is not None
-        with process.stderr as lines:
-            for line in lines:
-                if line.strip() and not _WARNING.match(line):
-                    self._said.append(line)
+        said = self._said()
+        return f'{how}; its last line: "{said[-1]}"' if said else how
 
     def _why_not_loaded(self, code: int) -> str:
-        said = list(self._said)
-        errors = [line for line in said if _ERROR.match(line)]
-        told = clean(_plain((errors or said[-1:] or [f"exit code {code}"])[0]))
-        if code == _CODE_WITHOUT_PACKAGE:
-            return f"The package {PACKAGE} cannot be loaded ({told}); {_install()}."
-        if code == _KILLED or any(map(_NO_MEMORY.search, errors)):
+        said = self._said()
+        told = next(iter(said), f"exit code {code}")
+        if code == -9 or any(map(_NO_MEMORY.search, said)):
             return (
                 f"There is too little memory for {self._path} ({told}); choose a smaller model, or lower context in "
                 "[local] of the settings."
             )
-        return f"llama.cpp cannot load {self._path} ({told}); choose another model file."
+        return f"llama.cpp cannot load {self._path} ({told}); choose another model file, or install {PACKAGE} again."
 
+    def _said(self) -> list[str]:
+        """Return what the process has written, once it has ended; warnings of llama.cpp tell nothing of use."""
+        if self._log is None:
+            return []
+        self._log.seek(0)
+        return [
+            clean(_STAMP.sub("", line)) for line in self._log if line.strip() and not _WARNING.match(line)
+        ]
 
-def _plain(line: str) -> str:
-    return _STAMP.sub("", line.strip(), count=1)
+    def _release(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            for pipe in (self.process.stdin, self.process.stdout, self._log):
+                with suppress(OSError):
+                    pipe.close() if pipe is not None else None
+        self.process, self._log, self.address = None, None, ""
 
 
 _lock = threading.Lock()
@@ -183,12 +164,14 @@ class LocalLLM(OpenAICompatibleLLM):
     def __init__(self, name: str, path: Path, settings: LocalSettings, **more: Any) -> None:
         """`more` is what `OpenAICompatibleLLM` takes."""
         super().__init__(
-            name, base_url=f"{LOCAL_PREFIX}{path}", model=path.name, key=lambda: self._key_now, **more
+            name,
+            base_url=f"{LOCAL_PREFIX}{path}",
+            model=path.name,
+            key=lambda: self._server.key if self._server is not None else None,
+            **more,
         )
-        self._path = path
         self._place = (path, settings)
         self._server: LocalServer | None = None
-        self._asked_at = ""
         self._loading = asyncio.Lock()
 
     @property
@@ -196,15 +179,11 @@ class LocalLLM(OpenAICompatibleLLM):
         return f"The server of the local LLM {self.model}"
 
     @property
-    def address(self) -> str:
-        return f"{self._asked_at}/v1"
-
-    @property
     def loading(self) -> str:
+        """What the next call waits for before it can be sent, in a sentence; nothing if the model is loaded."""
         if self._server is not None and self._server.is_up:
             return ""
-        megabytes = self._path.stat().st_size / 1e6 if self._path.exists() else 0
-        return f"llama.cpp loads {self.model} ({megabytes:.0f} MB); the call waits."
+        return f"llama.cpp loads {self.model}; the call waits."
 
     async def reply(
         self,
@@ -214,20 +193,16 @@ class LocalLLM(OpenAICompatibleLLM):
         on_retry: Callable[[Retry], None] | None = None,
     ) -> LLMReply:
         """Answer as any server does; loading the model is announced as a wait."""
-        loading = self.loading
-        if not loading:
+        if not (loading := self.loading):
             return await super().reply(request, on_text=on_text, on_retry=on_retry)
         if on_retry is not None:
             on_retry(Retry(reason=loading, waited=0.0))
         began = time.perf_counter()
         await self._open()
-        waited = Retry(reason=loading, waited=time.perf_counter() - began)
+        waited = time.perf_counter() - began
         reply = await super().reply(request, on_text=on_text, on_retry=on_retry)
-        return reply.replace(seconds=reply.seconds + waited.waited, retries=(waited, *reply.retries))
-
-    def secrets(self) -> dict[str, str]:
-        """Return nothing: the same LLM in another process has a server of its own."""
-        return {}
+        retries = (Retry(reason=loading, waited=waited), *reply.retries)
+        return reply.replace(seconds=reply.seconds + waited, retries=retries)
 
     async def close(self) -> None:
         await super().close()
@@ -250,14 +225,10 @@ class LocalLLM(OpenAICompatibleLLM):
             server = self._server
             if not server.is_up:
                 await asyncio.to_thread(server.start)
-            if self._asked_at != server.address:
+            if self.address != f"{server.address}/v1":
                 await super().close()
-                self._asked_at = server.address
+                self.address = f"{server.address}/v1"
         return await super()._open()
-
-    @property
-    def _key_now(self) -> str | None:
-        return None if self._server is None else self._server.key
 
     def _failure(self, error: Exception, silence: float) -> LLMFailure:
         why = "" if self._server is None else self._server.why_ended()

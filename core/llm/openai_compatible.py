@@ -91,6 +91,9 @@ class OpenAICompatibleLLM:
         """
         self.name = name
         self.base_url = base_url
+        """What stands for the server in settings, and in what is kept of it."""
+        self.address = base_url
+        """Where requests are sent."""
         self.model = model or name
         self.sampling = sampling or Sampling()
         self.key_name = key_name
@@ -126,16 +129,6 @@ class OpenAICompatibleLLM:
     def server(self) -> str:
         """The server as messages name it."""
         return f"The LLM server at {origin(self.base_url)}"
-
-    @property
-    def address(self) -> str:
-        """Where requests are sent."""
-        return self.base_url
-
-    @property
-    def loading(self) -> str:
-        """What the next call waits for before it can be sent, in a sentence; usually nothing."""
-        return ""
 
     @property
     def takes_images(self) -> bool:
@@ -241,7 +234,7 @@ class OpenAICompatibleLLM:
                 return self._reply(unread, sent, started, retries, _unread(outcome.words))
             if not outcome.passing:
                 refused = LLMRefused if outcome.is_for_all else LLMError
-                raise refused(await self._sentence(client, outcome, tokens=estimate_prompt(sent)))
+                raise refused(await self._sentence(client, outcome, tokens=self._estimate(sent)))
             failures += 1
             waits = self._patient and outcome.is_away
             if failures >= self._attempts and not waits:
@@ -254,7 +247,7 @@ class OpenAICompatibleLLM:
     async def _await_turn(self, sent: dict[str, Any], announce: Callable[[str, float], None]) -> None:
         """Wait until the user's limits allow a call; raises LLMError if they allow none any more."""
         # To count takes a long prompt some milliseconds.
-        tokens = 0 if self._limits.tokens_per_minute is None else estimate_prompt(sent)
+        tokens = 0 if self._limits.tokens_per_minute is None else self._estimate(sent)
         self._meter.check_cost(self.name, self._limits, self.model, self._prices)
         while True:
             wait, limit = self._meter.wait(self._limits, tokens)
@@ -262,6 +255,9 @@ class OpenAICompatibleLLM:
                 return
             announce(f"{limit} of the LLM {self.name} is reached; the call waits {wait:.1f} s.", wait)
             await asyncio.sleep(wait)
+
+    def _estimate(self, sent: dict[str, Any]) -> int:
+        return self._meter.corrected(estimate_prompt(sent))
 
     async def relay(
         self,
@@ -538,7 +534,8 @@ class OpenAICompatibleLLM:
         """Count what an answer took; return its tokens, its cost, and what of that is for cached ones."""
         usage = assembly.usage(sent)
         cost = self._prices.cost(assembly.model, usage, self.model)
-        self._meter.count(usage, cost, self.model, assembly.model)
+        pictures = any(isinstance(one.get("content"), list) for one in sent["messages"])
+        self._meter.count(usage, cost, self.model, assembly.model, 0 if pictures else estimate_prompt(sent))
         return usage, cost, self._prices.cached_cost(assembly.model, usage, self.model)
 
     def _wait(self, failures: int, failure: LLMFailure) -> float:
@@ -569,7 +566,6 @@ class OpenAICompatibleLLM:
             api_version=self._api_version,
             served=served,
             listing=listing,
-            is_local=self.address != self.base_url,
             tokens=tokens,
         )
         return await asyncio.to_thread(refused_for_good, failure, request)

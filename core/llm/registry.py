@@ -39,7 +39,6 @@ PREFIX = "replay:"
 MakeReplay = Callable[[str, Path, Callable[[str], LLM]], LLM]
 """From the name, the database of traces and what finds other LLMs to the LLM that repeats the run."""
 OPENAI_URL = "https://api.openai.com/v1"
-_AT_HOME = "A model file, run by llama.cpp on this machine."
 
 
 def make_rules() -> LLM:
@@ -183,10 +182,15 @@ class LLMs:
             LLMChoice(name="person", title="You", description="You answer every request yourself."),
         ]
         for name, entry in self._settings.llms.items():
-            description = f"{entry.model or name} at {origin(self._address(entry.base_url))}"
-            if entry.model.startswith(LOCAL_PREFIX):
-                description = _AT_HOME
-            choices.append(LLMChoice(name=name, title=name, description=entry.description or description))
+            is_local = entry.model.startswith(LOCAL_PREFIX)
+            where = "on this machine" if is_local else f"at {origin(self._address(entry.base_url))}"
+            choices.append(
+                LLMChoice(
+                    name=name,
+                    title=name,
+                    description=entry.description or f"{entry.model or name} {where}",
+                )
+            )
         choices += [
             LLMChoice(name=name, title=name, description="Of an installed package.")
             for name in llm_plugins().things
@@ -199,8 +203,7 @@ class LLMs:
                 if name.startswith(PREFIX):
                     continue  # It repeats one run, and has done so.
                 where = found.base_url if isinstance(found, OpenAICompatibleLLM) else self._address("")
-                description = _AT_HOME if name.startswith(LOCAL_PREFIX) else f"at {origin(where)}"
-                choices.append(LLMChoice(name=name, title=name, description=description))
+                choices.append(LLMChoice(name=name, title=name, description=f"at {origin(where)}"))
         return tuple(choices)
 
     def embedding(self, name: str) -> "Embedding":
@@ -251,6 +254,7 @@ class LLMs:
             for llm in made
             if isinstance(llm, OpenAICompatibleLLM)
             for name, value in llm.secrets().items()
+            if name  # That of a local LLM has none, and is for its own process.
         }
 
     def keys_for(self, names: Iterable[str]) -> dict[str, str]:
@@ -298,14 +302,13 @@ class LLMs:
         if name in plugins.things:
             with guarded(name):
                 return expect(LLM, name, plugins.things[name](), "name")  # type: ignore[type-abstract]
-        if name.startswith(LOCAL_PREFIX):
-            return self._entry(name, LLMSettings(model=name))
         preset, slash, model = name.partition("/")
         if slash and model and preset in self._endpoints and not self._settings.base_url:
             return self._entry(name, LLMSettings(base_url=preset, model=model))
         if not self._settings.base_url:
             known = [*self._factories, *self._settings.llms, *plugins.things]
-            if close := get_close_matches(name, known, n=1, cutoff=0.7):
+            close = get_close_matches(name, known, n=1, cutoff=0.7)
+            if close and not name.startswith(LOCAL_PREFIX):
                 raise UsageError(
                     f'There is no LLM "{name}"; did you mean {close[0]}? For a model of that name, '
                     "give its server with --base-url."

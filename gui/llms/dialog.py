@@ -208,9 +208,7 @@ class SettingsDialog(QDialog):
         self.base_url.setCurrentIndex(-1)
         self.base_url.activated.connect(self._on_server)
         self.base_url.editTextChanged.connect(self._on_edited)
-        self.model = QLineEdit(
-            self, placeholderText="As the server calls it, such as gpt-4o, or gguf: and a file"
-        )
+        self.model = QLineEdit(self, placeholderText="Its name there, such as gpt-4o, or gguf: and a file")
         self.description = QLineEdit(self, placeholderText="A note for yourself")
         self.key = QLineEdit(self, echoMode=QLineEdit.EchoMode.Password)
         self.images = QCheckBox("Takes pictures: also send the screenshot", self)

@@ -26,18 +26,14 @@ class Meter:
 
     def __init__(self) -> None:
         self.spent = 0.0
-        self._counted = self._estimated = 0
-        """Tokens of the same prompts, as the server counts them and as we do."""
+        self.ratios: dict[bool, float] = {}
+        """Tokens of the last prompt with tools, and without, by those of our estimate: some servers leave tools out."""
         self._unpriced: dict[str, list[tuple[str, Usage]]] = {}
         """Calls without a known price, by the model that was asked: as which it answered, and what it took."""
         self._calls: deque[float] = deque()
         """When the calls of the last minute began."""
         self._tokens: deque[tuple[float, int]] = deque()
         """When, and how many; of the last minute."""
-
-    def corrected(self, estimated: int) -> int:
-        """Return an estimate, corrected by what the server has counted so far."""
-        return round(estimated * self._counted / self._estimated) if self._counted else estimated
 
     def check_cost(self, name: str, limits: Limits, model: str, prices: Prices) -> None:
         """Raise LLMRefused if nothing more may be spent on `model`, or if that cannot be known.
@@ -105,14 +101,11 @@ class Meter:
         self._tokens.append((now, tokens))
         return 0.0, ""
 
-    def count(self, usage: Usage, cost: float | None, model: str, answered: str, estimated: int = 0) -> None:
+    def count(self, usage: Usage, cost: float | None, model: str, answered: str) -> None:
         """Count a reply: its tokens, besides those of its prompt, and what the call cost.
 
-        `answered` is what the server calls the `model` that was asked, `estimated` our estimate of its prompt.
+        `answered` is what the server calls the `model` that was asked.
         """
-        if estimated and not usage.estimated:
-            self._estimated += estimated
-            self._counted += usage.prompt_tokens
         self._tokens.append((time.monotonic(), usage.completion_tokens))
         if cost is None:
             self._unpriced.setdefault(model, []).append((answered, usage))

@@ -257,7 +257,7 @@ class OpenAICompatibleLLM:
             await asyncio.sleep(wait)
 
     def _estimate(self, sent: dict[str, Any]) -> int:
-        return self._meter.corrected(estimate_prompt(sent))
+        return round(estimate_prompt(sent) * self._meter.ratios.get("tools" in sent, 1.0))
 
     async def relay(
         self,
@@ -535,7 +535,9 @@ class OpenAICompatibleLLM:
         usage = assembly.usage(sent)
         cost = self._prices.cost(assembly.model, usage, self.model)
         pictures = any(isinstance(one.get("content"), list) for one in sent["messages"])
-        self._meter.count(usage, cost, self.model, assembly.model, 0 if pictures else estimate_prompt(sent))
+        if usage.prompt_tokens and not usage.estimated and not pictures:
+            self._meter.ratios["tools" in sent] = usage.prompt_tokens / estimate_prompt(sent)
+        self._meter.count(usage, cost, self.model, assembly.model)
         return usage, cost, self._prices.cached_cost(assembly.model, usage, self.model)
 
     def _wait(self, failures: int, failure: LLMFailure) -> float:

@@ -14,6 +14,7 @@ _FOR_GOOD = {
     "large": "check the server's log, or choose another LLM.",
     "certificate": "check base_url.",
     "host": "check base_url.",
+    "ended": "try again, which starts it again; if memory ran out, lower context in [local] of the settings.",
     "page": "check base_url (most end in /v1), and whether it needs a login or a proxy answers.",
 }
 """By the kind of failure, if nothing that comes before says more."""
@@ -74,8 +75,8 @@ def _advice(failure: LLMFailure, request: FailedRequest) -> str:
     if kind == "context":
         return (
             f"the prompt of about {request.tokens} tokens is too long for {request.model}: choose an LLM with a "
-            "longer context, start the server with one, or shorten the prompt (history and [abstraction] of the "
-            "preset)."
+            "longer context, start the server with one (a local LLM: context in [local] of the settings), or shorten "
+            "the prompt (history and [abstraction] of the preset)."
         )
     if kind == "unreadable":
         return f"the server cannot read what {request.model} writes: choose another LLM or chat template."

@@ -18,7 +18,7 @@ from pydantic import Field
 from core.schema.errors import DataError
 from core.schema.record import Record
 from core.schema.secrets import is_key, without_keys
-from core.settings.settings import APP, BaseUrl, Settings
+from core.settings.settings import APP, LOCAL_PREFIX, BaseUrl, Settings
 from core.settings.user_file import read_model
 from core.storage.resources import RESOURCES
 
@@ -55,7 +55,9 @@ def load_endpoints(path: Path = ENDPOINTS_FILE, own: Path | None = None) -> tupl
 
 
 def origin(url: str) -> str:
-    """Return scheme, host and port of an address, without user, path or query."""
+    """Return scheme, host and port of an address, without user, path or query; of a local LLM its name."""
+    if url.startswith(LOCAL_PREFIX):
+        return url
     parts = urlsplit(url)
     host = parts.hostname or ""
     if ":" in host:

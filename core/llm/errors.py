@@ -78,7 +78,7 @@ class LLMFailure(Record):
     """Seconds the server asks to wait."""
     kind: str = ""
     """refused · host · certificate · unconnected · timeout · page · redirect · slow · large · broken · stream ·
-    status · quota · context · unreadable."""
+    status · quota · context · unreadable · ended."""
 
     @property
     def is_away(self) -> bool:

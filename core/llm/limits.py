@@ -26,6 +26,8 @@ class Meter:
 
     def __init__(self) -> None:
         self.spent = 0.0
+        self.ratios: dict[bool, float] = {}
+        """Tokens of the last prompt with tools, and without, by those of our estimate: some servers leave tools out."""
         self._unpriced: dict[str, list[tuple[str, Usage]]] = {}
         """Calls without a known price, by the model that was asked: as which it answered, and what it took."""
         self._calls: deque[float] = deque()

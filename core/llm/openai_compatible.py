@@ -99,6 +99,9 @@ class OpenAICompatibleLLM:
         """
         self.name = name
         self.base_url = base_url
+        """What stands for the server in settings, and in what is kept of it."""
+        self.address = base_url
+        """Where requests are sent."""
         self.model = model or name
         self.sampling = sampling or Sampling()
         self.key_name = key_name
@@ -240,7 +243,7 @@ class OpenAICompatibleLLM:
             if not outcome.passing:
                 refused = LLMRefused if outcome.is_for_all else LLMError
                 refused = PromptTooLong if outcome.kind == "context" else refused
-                raise refused(await self._sentence(client, outcome, tokens=estimate_prompt(sent)))
+                raise refused(await self._sentence(client, outcome, tokens=self._estimate(sent)))
             failures += 1
             waits = self._patient and outcome.is_away
             if failures >= self._attempts and not waits:
@@ -253,7 +256,7 @@ class OpenAICompatibleLLM:
     async def _await_turn(self, sent: dict[str, Any], announce: Callable[[str, float], None]) -> None:
         """Wait until the user's limits allow a call; raises LLMError if they allow none any more."""
         # To count takes a long prompt some milliseconds.
-        tokens = 0 if self._limits.tokens_per_minute is None else estimate_prompt(sent)
+        tokens = 0 if self._limits.tokens_per_minute is None else self._estimate(sent)
         self._meter.check_cost(self.name, self._limits, self.model, self._prices)
         while True:
             wait, limit = self._meter.wait(self._limits, tokens)
@@ -261,6 +264,9 @@ class OpenAICompatibleLLM:
                 return
             announce(f"{limit} of the LLM {self.name} is reached; the call waits {wait:.1f} s.", wait)
             await asyncio.sleep(wait)
+
+    def _estimate(self, sent: dict[str, Any]) -> int:
+        return round(estimate_prompt(sent) * self._meter.ratios.get("tools" in sent, 1.0))
 
     async def relay(
         self,
@@ -398,7 +404,7 @@ class OpenAICompatibleLLM:
         self._left_out = {name: openai.Omit() for name in left_out}
         timeout = httpx2.Timeout(self._timeout, connect=min(_CONNECT_SECONDS, self._timeout))
         try:
-            httpx2.URL(self.base_url)
+            httpx2.URL(self.address)
         except httpx2.InvalidURL as error:
             raise LLMRefused(
                 f"The address {self.base_url} of the LLM {self.name} cannot be used ({clean(str(error))}); "
@@ -407,13 +413,13 @@ class OpenAICompatibleLLM:
         http = openai.DefaultAsyncHttpxClient(
             verify=_certificates(),
             # A proxy from the environment cannot reach this machine's own servers.
-            trust_env=not is_loopback(self.base_url),
+            trust_env=not is_loopback(self.address),
             follow_redirects=False,
             event_hooks={"response": [wire.check_response]},
         )
         return openai.AsyncOpenAI(
             api_key=key or "none",
-            base_url=self.base_url,
+            base_url=self.address,
             timeout=timeout,
             max_retries=0,
             http_client=http,
@@ -537,6 +543,9 @@ class OpenAICompatibleLLM:
         """Count what an answer took; return its tokens, its cost, and what of that is for cached ones."""
         usage = assembly.usage(sent)
         cost = self._prices.cost(assembly.model, usage, self.model)
+        pictures = any(isinstance(one.get("content"), list) for one in sent["messages"])
+        if usage.prompt_tokens and not usage.estimated and not pictures:
+            self._meter.ratios["tools" in sent] = usage.prompt_tokens / estimate_prompt(sent)
         self._meter.count(usage, cost, self.model, assembly.model)
         return usage, cost, self._prices.cached_cost(assembly.model, usage, self.model)
 

@@ -21,12 +21,13 @@ from core.llm.endpoints import (
 )
 from core.llm.honoured import HonouredFile
 from core.llm.limits import Limits, Meter
+from core.llm.local import LocalLLM, model_file
 from core.llm.openai_compatible import OpenAICompatibleLLM
 from core.llm.person import PersonLLM
 from core.llm.thinking import marks
 from core.schema.errors import UsageError
 from core.schema.messages import LLM, LLMChoice, LLMReply, LLMRequest, Purpose, Retry
-from core.settings.settings import LLMSettings, PurposeSettings, Settings
+from core.settings.settings import LOCAL_PREFIX, LLMSettings, PurposeSettings, Settings
 from core.setup.plugins import Plugins, expect, guarded, load_plugins
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ class LLMs:
 
     A name is one of `factories` (``rules``), ``person``, an entry of the
     settings, ``replay:RUN`` or ``replay:RUN:LLM`` for the replies of a stored
-    run, ``PRESET/MODEL`` for a preset endpoint, or else the name of a model at
+    run, ``gguf:FILE`` for a local one, ``PRESET/MODEL`` for a preset endpoint, or else the name of a model at
     the base URL of the settings.
     """
 
@@ -181,12 +182,13 @@ class LLMs:
             LLMChoice(name="person", title="You", description="You answer every request yourself."),
         ]
         for name, entry in self._settings.llms.items():
-            where = origin(self._address(entry.base_url))
+            is_local = entry.model.startswith(LOCAL_PREFIX)
+            where = "on this machine" if is_local else f"at {origin(self._address(entry.base_url))}"
             choices.append(
                 LLMChoice(
                     name=name,
                     title=name,
-                    description=entry.description or f"{entry.model or name} at {where}",
+                    description=entry.description or f"{entry.model or name} {where}",
                 )
             )
         choices += [
@@ -217,7 +219,7 @@ class LLMs:
         if name == "built-in":
             return HashedWords()
         llm = self._without_flag(name)._make(name)
-        if not isinstance(llm, OpenAICompatibleLLM):
+        if not isinstance(llm, OpenAICompatibleLLM) or isinstance(llm, LocalLLM):
             raise UsageError(f'"{name}" does not make embeddings; give a model of a server, or built-in.')
         self._embedders.append(llm)
         return EndpointEmbedding(llm)
@@ -252,6 +254,7 @@ class LLMs:
             for llm in made
             if isinstance(llm, OpenAICompatibleLLM)
             for name, value in llm.secrets().items()
+            if name  # That of a local LLM has none, and is for its own process.
         }
 
     def keys_for(self, names: Iterable[str]) -> dict[str, str]:
@@ -304,7 +307,8 @@ class LLMs:
             return self._entry(name, LLMSettings(base_url=preset, model=model))
         if not self._settings.base_url:
             known = [*self._factories, *self._settings.llms, *plugins.things]
-            if close := get_close_matches(name, known, n=1, cutoff=0.7):
+            close = get_close_matches(name, known, n=1, cutoff=0.7)
+            if close and not name.startswith(LOCAL_PREFIX):
                 raise UsageError(
                     f'There is no LLM "{name}"; did you mean {close[0]}? For a model of that name, '
                     "give its server with --base-url."
@@ -312,6 +316,22 @@ class LLMs:
         return self._entry(name, LLMSettings(model=name))
 
     def _entry(self, name: str, entry: LLMSettings) -> LLM:
+        shared: dict[str, Any] = {
+            "takes_images": entry.takes_images,
+            "sampling": entry.sampling,
+            "timeout_seconds": entry.timeout_seconds,
+            "total_timeout_seconds": entry.total_timeout_seconds,
+            "attempts": entry.attempts,
+            "patient": self._patient,
+            "prices": self._prices,
+            "first_wait": self._first_wait,
+            "body": entry.body,
+            "limits": Limits(**{field: getattr(entry, field) for field in Limits.model_fields}),
+            "meter": self.meters.setdefault(name, Meter()),
+            "honoured": self.honoured,
+        }
+        if entry.model.startswith(LOCAL_PREFIX):
+            return LocalLLM(name, model_file(entry.model), self._settings.local, **shared)
         # A flag sends an entry to another server; the entry's own key stays at home then.
         redirected = bool(entry.base_url) and self._settings.base_url_origin == "flag"
         address = self._address("" if redirected else entry.base_url)
@@ -331,21 +351,10 @@ class LLMs:
             key_name=key_name,
             used_key=lambda: self._used_key(key_name, main=main),
             why_key=self._keys.why,
-            takes_images=entry.takes_images,
-            sampling=entry.sampling,
-            timeout_seconds=entry.timeout_seconds,
-            total_timeout_seconds=entry.total_timeout_seconds,
-            attempts=entry.attempts,
-            patient=self._patient,
-            prices=self._prices,
-            first_wait=self._first_wait,
             headers=entry.headers,
             find_secret=self._keys.find_key,
-            body=entry.body,
             api_version=api_version,
-            limits=Limits(**{field: getattr(entry, field) for field in Limits.model_fields}),
-            meter=self.meters.setdefault(name, Meter()),
-            honoured=self.honoured,
+            **shared,
         )
 
     def find_key(self, name: str) -> str | None:

@@ -24,6 +24,8 @@ from core.settings.user_file import problem, read_model
 APP = "backstep"
 FILE_NAME = "settings.toml"
 DATABASE_NAME = "traces.db"
+LOCAL_PREFIX = "gguf:"
+"""What begins the name of a local LLM; its model file follows."""
 
 OnGate = Literal["refuse", "allow", "end"]
 Dialogs = Literal["accept", "dismiss"]
@@ -163,6 +165,15 @@ class LLMSettings(_SamplingSettings):
     tokens_per_minute: int | None = Field(default=None, ge=1)
 
 
+class LocalSettings(Record):
+    """How llama.cpp serves local LLMs: ``[local]``."""
+
+    context: int = Field(default=8192, ge=0, le=10_000_000)
+    """Tokens of prompt and reply together; 0 for as many as the model can take, which is never exceeded."""
+    threads: int = Field(default=0, ge=0, le=512)
+    """0 for the cores of this machine."""
+
+
 class PurposeSettings(_SamplingSettings):
     """The settings of one purpose: ``[purposes.decide]``."""
 
@@ -211,6 +222,7 @@ class FileSettings(Record):
     """Folders whose files agents may give to pages; a relative path counts from the folder of this file."""
     webarena: tuple[TaskPath, ...] = ()
     """The same for WebArena's configuration files and folders of them."""
+    local: LocalSettings = LocalSettings()
     llms: dict[str, LLMSettings] = Field(default_factory=dict)
     purposes: dict[Purpose, PurposeSettings] = Field(default_factory=dict)
 

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 from core.debugger.llms.views import KnownServer, LLMAnswer, LLMEntry
 from core.llm.openai_format import DEFAULT_MAX_TOKENS
 from core.schema.messages import ReasoningEffort
+from core.settings.settings import LOCAL_PREFIX
 from gui.theme.theme import Theme
 from gui.widgets.item_views import RowMenu
 from gui.widgets.layouts import in_column, in_row
@@ -153,7 +154,8 @@ class SettingsDialog(QDialog):
             return f'"{entry.name}" is built in; choose another name.'
         if entry.name != self._shown.name and any(llm.name == entry.name for llm in self._llms):
             return f'There is an LLM named "{entry.name}" already.'
-        if not entry.base_url.startswith(("http://", "https://")):
+        is_local = entry.model.startswith(LOCAL_PREFIX)
+        if not is_local and not entry.base_url.startswith(("http://", "https://")):
             return "The base URL must begin with http:// or https://. Or choose a server from the list."
         for field, words in ((self.headers, "Headers"), (self.body, "The body")):
             if _read_object(field.text()) is None:
@@ -206,7 +208,7 @@ class SettingsDialog(QDialog):
         self.base_url.setCurrentIndex(-1)
         self.base_url.activated.connect(self._on_server)
         self.base_url.editTextChanged.connect(self._on_edited)
-        self.model = QLineEdit(self, placeholderText="The server's name for it, such as gpt-4o")
+        self.model = QLineEdit(self, placeholderText="Its name there, such as gpt-4o, or gguf: and a file")
         self.description = QLineEdit(self, placeholderText="A note for yourself")
         self.key = QLineEdit(self, echoMode=QLineEdit.EchoMode.Password)
         self.images = QCheckBox("Takes pictures: also send the screenshot", self)

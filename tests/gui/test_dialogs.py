@@ -288,6 +288,13 @@ def test_a_new_llm_says_what_is_still_missing(dialog: SettingsDialog):
     assert dialog.save_button.isEnabled()
 
 
+def test_a_model_file_needs_no_base_url(dialog: SettingsDialog):
+    dialog.name.setText("mine")
+    dialog.model.setText("gguf:/models/small.gguf")
+    assert dialog.problem() == ""
+    assert dialog.save_button.isEnabled()
+
+
 @pytest.mark.parametrize("name", ["rules", "two words", "llama", 'a"b'])
 def test_a_name_that_cannot_be_used_is_refused(dialog: SettingsDialog, name):
     dialog.show_llms((LLAMA,))

@@ -11,6 +11,7 @@ from core.debugger.services import user_llms
 from core.llm.endpoint_check import check_endpoint
 from core.llm.endpoints import ENVIRONMENT, Keys, load_endpoints
 from core.llm.honoured import Honoured
+from core.llm.local import LocalLLM
 from core.llm.openai_compatible import OpenAICompatibleLLM
 from core.llm.probes import Prober, in_words
 from core.llm.registry import OPENAI_URL, open_llms
@@ -136,6 +137,8 @@ class LLMService(Service[LLMList]):
             return
         served: tuple[str, ...] = ()
         reached, unlisted = f"{llm.name}:", ""
+        if isinstance(llm, LocalLLM) and llm.loading:
+            self.answered.send(LLMAnswer(ok=True, text=llm.loading, under_way=True))
         if llm.lists_models:
             try:
                 served = await llm.models()

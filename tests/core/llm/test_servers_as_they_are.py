@@ -1,6 +1,7 @@
 """What servers do not honour, how they say so, and what the user lets an LLM use."""
 
 import json
+import re
 import time
 from dataclasses import replace
 
@@ -365,6 +366,20 @@ class TestLimits:
         wait, limit = meter.wait(limits, 1)
         assert 0 < wait <= 60
         assert limit == "tokens_per_minute = 100"
+
+    async def test_an_estimate_is_corrected_by_what_the_server_has_counted(self, llm_server):
+        llm = make(llm_server)
+        sizes = []
+        for counted in (0, 300):
+            if counted:
+                llm_server.say("ok", usage={"prompt_tokens": counted, "completion_tokens": 1})
+                await llm.reply(ask())
+            for _ in range(2):  # It is asked once more without a limit on the reply.
+                llm_server.fail(400, "the prompt exceeds the context length")
+            sizes.append(int(re.search(r"of about (\d+) tokens", str(await failure(llm)))[1]))
+        await llm.close()
+        assert sizes[0] < 50
+        assert sizes[1] == 300
 
     def test_replies_count_towards_the_tokens_of_a_minute(self):
         meter, limits = Meter(), Limits(tokens_per_minute=100)

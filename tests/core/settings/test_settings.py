@@ -53,6 +53,10 @@ seed = 7
 llm = "rules"
 temperature = 1.0
 
+[local]
+context = 4096
+threads = 2
+
 [task_sites]
 "shop/goal-001" = ["pay.example.org"]
 """

@@ -1,0 +1,167 @@
+"""Model files as LLMs. Those that load one take the file that BACKSTEP_GGUF names; see tests/README.md."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from core.llm import local
+from core.llm.endpoints import Keys
+from core.llm.registry import LLMs
+from core.schema.errors import LLMError, LLMRefused, UsageError
+from core.schema.messages import LLMRequest, Message, Sampling
+from core.settings.settings import LLMSettings, LocalSettings, Settings
+from core.system.program import ROOT
+
+MODEL = os.environ.get("BACKSTEP_GGUF", "")
+needs_package = pytest.mark.skipif(find_spec("xllamacpp") is None, reason="xllamacpp is not installed")
+needs_model = [
+    needs_package,
+    pytest.mark.program,
+    pytest.mark.skipif(not MODEL, reason="BACKSTEP_GGUF names no model"),
+]
+STORY = LLMRequest(
+    purpose="decide",
+    messages=(Message(role="user", text="Write a long story about Rome."),),
+    sampling=Sampling(max_tokens=8),
+)
+
+
+@pytest.fixture
+async def open_with(tmp_path):
+    made: list[LLMs] = []
+
+    def make(**settings) -> LLMs:
+        keys = Keys(environ={"OPENAI_API_KEY": "sk-test-0123456789abcdef"})
+        made.append(LLMs(Settings(database=tmp_path / "x.db", **settings), keys=keys, first_wait=0.01))
+        return made[-1]
+
+    yield make
+    for llms in made:
+        await llms.close()
+    assert not local._servers
+
+
+def stub(folder: Path, content: bytes = b"GGUF and nothing more") -> Path:
+    path = folder / "model.gguf"
+    path.write_bytes(content)
+    return path
+
+
+def test_a_file_that_is_not_there_is_named(open_with, tmp_path):
+    with pytest.raises(
+        UsageError, match=f"{tmp_path}/no.gguf cannot be read .No such file.*; correct the path"
+    ):
+        open_with().get(f"gguf:{tmp_path}/no.gguf")
+
+
+def test_a_file_of_another_kind_is_refused(open_with, tmp_path):
+    with pytest.raises(UsageError, match=r"model\.gguf is not a GGUF file; give a model in that format"):
+        open_with().get(f"gguf:{stub(tmp_path, b'PK')}")
+
+
+def test_without_the_package_the_error_says_how_to_install_it(open_with, tmp_path, monkeypatch):
+    monkeypatch.setattr(local, "PACKAGE", "xllamacpp_that_is_missing")
+    with pytest.raises(UsageError, match=r"is not installed; run: .*-m pip install -e \".*\[local\]\"$"):
+        open_with().get(f"gguf:{stub(tmp_path)}")
+    monkeypatch.setattr(local, "IS_INSTALLED", True)
+    with pytest.raises(UsageError, match=r'; run: .* -m pip install "backstep-debugger\[local\]"$'):
+        open_with().get(f"gguf:{stub(tmp_path)}")
+
+
+@needs_package
+def test_an_entry_of_the_settings_can_be_a_file_and_gets_no_key(open_with, tmp_path):
+    path = stub(tmp_path)
+    entry = LLMSettings(model=f"gguf:{path}", base_url="http://127.0.0.1:9/v1", temperature=0.5)
+    llms = open_with(llms={"small": entry}, base_url="http://127.0.0.1:9/v1")
+    llm = llms.get("small")
+    assert (llm.model, llm.sampling.temperature) == ("model.gguf", 0.5)
+    assert llm.find_key() is None
+    assert llms.keys_for(["small"]) == {}
+    described = {choice.name: choice.description for choice in llms.choices()}
+    assert described["small"] == f"gguf:{path} on this machine"
+
+
+@needs_package
+def test_a_model_file_makes_no_embeddings(open_with, tmp_path):
+    with pytest.raises(UsageError, match="does not make embeddings"):
+        open_with().embedding(f"gguf:{stub(tmp_path)}")
+
+
+@needs_package
+@pytest.mark.program
+async def test_a_damaged_model_is_refused_with_what_llama_cpp_said(open_with, tmp_path):
+    llm = open_with().get(f"gguf:{stub(tmp_path)}")
+    announced = []
+    with pytest.raises(LLMRefused, match=r"llama\.cpp cannot load .*model\.gguf \(.+\); choose another"):
+        await llm.reply(STORY, on_retry=announced.append)
+    assert announced[0].reason == "llama.cpp loads model.gguf; the call waits."
+
+
+class TestWithAModel:
+    pytestmark = needs_model
+
+    async def test_it_is_loaded_once_for_all_and_answers(self, open_with):
+        one, other = open_with().get(f"gguf:{MODEL}"), open_with().get(f"gguf:{MODEL}")
+        replies = await asyncio.gather(*(llm.reply(STORY) for llm in (one, other, one)))
+        assert all(reply.usage.completion_tokens and not reply.usage.estimated for reply in replies)
+        assert one.loading == other.loading == ""
+        assert len(local._servers) == 1
+        assert await one.models() == (Path(MODEL).name,)
+        await one.close()
+        assert (await other.reply(STORY)).retries == ()
+
+    async def test_a_prompt_beyond_the_context_names_the_setting(self, open_with):
+        llm = open_with(local=LocalSettings(context=512)).get(f"gguf:{MODEL}")
+        long = STORY.replace(messages=(Message(role="user", text="word " * 2000),))
+        with pytest.raises(LLMError, match=r"context size \(512 tokens\).*context in \[local\]"):
+            await llm.reply(long)
+
+    async def test_a_process_that_dies_is_told_and_the_next_call_starts_it_again(self, open_with):
+        llm = open_with().get(f"gguf:{MODEL}")
+
+        def kill(_: str) -> None:
+            for process in {one.process for one in local._servers.values()}:
+                if process.poll() is None:
+                    process.send_signal(signal.SIGSEGV)
+
+        with pytest.raises(LLMError, match=r"was ended by signal 11.*; try again, which starts it again"):
+            await llm.reply(STORY.replace(sampling=Sampling(max_tokens=2000)), on_text=kill)
+        assert (await llm.reply(STORY)).usage.completion_tokens
+
+    async def test_it_can_be_closed_while_it_loads(self, open_with):
+        llm = open_with().get(f"gguf:{MODEL}")
+        loads = asyncio.Event()
+        call = asyncio.ensure_future(llm.reply(STORY, on_retry=lambda _: loads.set()))
+        await loads.wait()
+        await llm.close()
+        # It had not begun to load, or it was stopped.
+        await asyncio.wait({call})
+        assert call.exception() is None or "was closed while it was loaded" in str(call.exception())
+
+    @pytest.mark.parametrize("loaded", [False, True])
+    def test_it_does_not_outlive_a_program_that_is_killed(self, loaded):
+        program = (
+            "import threading, sys; from pathlib import Path\n"
+            "from core.llm.local import LocalServer; from core.settings.settings import LocalSettings\n"
+            "server = LocalServer(Path(sys.argv[1]), LocalSettings())\n"
+            "starting = threading.Thread(target=server.start); starting.start()\n"
+            f"starting.join() if {loaded} else None\n"
+            "while server.process is None: pass\n"
+            "print(server.process.pid, flush=True); starting.join(); threading.Event().wait()\n"
+        )
+        with subprocess.Popen(
+            [sys.executable, "-c", program, MODEL], cwd=ROOT, stdout=subprocess.PIPE, text=True
+        ) as parent:
+            child = int(parent.stdout.readline())
+            running = Path(f"/proc/{child}/stat")
+            parent.kill()
+        if not Path("/proc/self").exists():
+            pytest.skip("processes are looked up in /proc")
+        while running.exists() and running.read_text().rpartition(")")[2].split()[0] != "Z":
+            pass

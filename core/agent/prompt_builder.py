@@ -294,6 +294,8 @@ class Prompter:
             "subtask": self.subtask(state),
             "experience": self.experience(state),
             "mistakes": self._mistakes(state) if purpose in _CONVERSATIONS else (),
+            "policy": frame.policy if frame is not None else "",
+            "called": frame is not None and frame.called,
         }
         return LLMRequest(
             purpose=purpose,

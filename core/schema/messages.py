@@ -160,6 +160,10 @@ class PromptView(Record):
     """The line of the element that is looked for."""
     candidates: tuple[str, ...] = ()
     """The lines of those that it could be."""
+    policy: str = ""
+    """The policy at work."""
+    called: bool = False
+    """Whether another policy waits for its answer."""
 
 
 class PromptPart(Record):

@@ -128,11 +128,17 @@ class Decider:
         calls.append(number)
         thinking, said = split_thinking(reply.text)
         thought = said or thinking
-        messages = (
-            *prompter.conversation(state, system, user, "function"),
-            Message(role="assistant", text=thought or "(an empty reply)"),
-            Message(role="user", text=prompter.render(state, files.function)),
-        )
+        told = thought or "(an empty reply)"
+        asked = prompter.render(state, files.function, thought=told)
+        if files.function_system:
+            system = prompter.render(state, files.function_system)
+            messages = prompter.conversation(state, system, asked, "function")
+        else:
+            messages = (
+                *prompter.conversation(state, system, user, "function"),
+                Message(role="assistant", text=told),
+                Message(role="user", text=asked),
+            )
         return prompter.with_actions(state, prompter.request(state, "function", messages)), thought
 
     def request(self, state: RunState) -> LLMRequest:

@@ -124,7 +124,7 @@ class Mistake(Record):
 class PromptView(Record):
     """The content of the messages as data, for LLMs that match words instead of reading text.
 
-    It contains nothing that the messages do not show.
+    It contains nothing that the messages of the step do not show.
     """
 
     objective: str

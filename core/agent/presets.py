@@ -41,6 +41,8 @@ class PoliciesTable(Record):
 
     limits: StackLimits = StackLimits()
     """``limits.depth`` and ``limits.calls``."""
+    top: str = ""
+    """The name of the policy that a run begins with; empty: the one whose file says so."""
 
 
 class AbstractionTable(Record):

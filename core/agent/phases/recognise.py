@@ -197,10 +197,10 @@ def _in_policy(
         return permissible
     environment, url = state.episode.task.environment, state.observation.url
     if state.stack.top is None:
-        top = resources.policies.top_of(environment, url)
+        settings = state.preset.policies
+        top = resources.policies.top_of(environment, url, settings.top if settings else "")
         if top is None:
             return permissible
-        settings = state.preset.policies
         stack = state.stack.replace(limits=settings.limits) if settings else state.stack
         state.stack = stack.begin(
             top.id,

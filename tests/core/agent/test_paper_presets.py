@@ -165,3 +165,14 @@ def test_only_the_actions_that_a_preset_names_are_offered(stage, llm_server):
     assert offered <= set(run.state.preset.actions)
     assert {"stop", "hover"} <= set(run.state.offered)
     assert steps(run)[0].message.startswith('"hover" is not permissible here')
+
+
+def test_the_flat_baseline_has_all_instructions_in_one_prompt_and_calls_nothing(stage, llm_server):
+    llm_server.script(*[says("stop []")] * 3)
+    run = stage.open(llm_server, "miniwob/enter-text", preset="step-paper-flat")
+    stage.step(run)
+    text = llm_server.requests[0].texts[0]
+    assert "Boxes to tick:" in text
+    assert "E-mails:" in text
+    assert "Subroutine Actions" not in text
+    assert not [action for action in run.state.permissible.actions if action.origin == "policy"]

@@ -11,7 +11,7 @@ from core.schema.errors import DataError, UsageError
 GOOD = (PRESETS / "plain.toml").read_text()
 NAMES = (
     *("plain", "combined", "laser", "laser-one-call", "laser-paper", "reflect", "reflect-paper"),
-    *("step", "step-paper", "synapse", "synapse-paper"),
+    *("step", "step-paper", "step-paper-flat", "synapse", "synapse-paper"),
 )
 
 
@@ -43,6 +43,7 @@ def test_the_presets_of_the_installation_are_whole(presets):
         "reflect-paper": ["plan", "remedies", "judgement"],
         "step": ["policies"],
         "step-paper": ["policies"],
+        "step-paper-flat": ["policies"],
         "synapse": ["abstraction", "memory"],
         "synapse-paper": ["abstraction", "memory"],
     }

@@ -129,8 +129,14 @@ class Policies:
         """Return the policy that a run here begins with, the one of this name where a preset gives one; or None.
 
         Of several, one for this URL goes before one for any, one for this
-        environment before one for any, and then the first by id.
+        environment before one for any, and then the first by id. Raises
+        UsageError for a name that no policy of any environment has.
         """
+        if name and name not in self.callable_names():
+            hint = near(name, sorted(self.callable_names()))
+            raise UsageError(
+                f'There is no policy "{name}", which the preset names as top in [policies]; {hint}'
+            )
         here = self.applying(environment, url)
         tops = [policy for policy in here if (policy.name == name if name else policy.top)]
         return min(

@@ -96,6 +96,14 @@ def test_the_flat_policy_begins_a_run_only_by_its_name_and_nobody_calls_it(insta
         ]
 
 
+def test_a_policy_to_begin_with_that_is_nowhere_is_reported_with_the_nearest_name(installed):
+    assert installed.top_of("shop", "http://127.0.0.1:80/", "flat") is None
+    with pytest.raises(
+        UsageError, match=r'There is no policy "flatt", .*top in \[policies\]; did you mean flat\?'
+    ):
+        installed.top_of("shop", "http://127.0.0.1:80/", "flatt")
+
+
 def test_on_a_page_of_no_known_site_no_policy_begins(installed):
     assert installed.top_of("web", "http://example.test/") is None
     assert installed.top_of("webarena", "http://host:80230/") is None

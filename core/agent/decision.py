@@ -141,9 +141,14 @@ class Decider:
         thought = said or thinking
 
         def function() -> LLMRequest:
-            said = Message(role="assistant", text=thought or "(an empty reply)")
-            then = Message(role="user", text=prompter.render(state, files.function))
-            return prompter.with_actions(state, asked("function", said, then))
+            told = thought or "(an empty reply)"
+            then = prompter.render(state, files.function, thought=told)
+            if not files.function_system:
+                said = Message(role="assistant", text=told)
+                return prompter.with_actions(state, asked("function", said, Message(role="user", text=then)))
+            system = prompter.render(state, files.function_system)
+            messages = prompter.conversation(state, system, then, "function")
+            return prompter.with_actions(state, prompter.request(state, "function", messages))
 
         return function, thought
 

@@ -47,8 +47,8 @@ class ScheduledSteps:
     async def _proposal(self, state: RunState, scheduled: Scheduled) -> tuple[Proposal, tuple[int, ...]]:
         if scheduled.kind == "new trial":
             lesson, calls = await review_trial(state, self._prompter)
-            state.reflection.experience.append(lesson)
-            return Proposal(action=NewTrial(), thought=f"{scheduled.why} {lesson}"), calls
+            state.reflection.experience += [lesson] if lesson else []
+            return Proposal(action=NewTrial(), thought=f"{scheduled.why} {lesson}".rstrip()), calls
         if scheduled.kind == "answer":
             answer, calls = await final_answer(state, self._prompter)
             return Proposal(action=Stop(answer=answer), thought=scheduled.why), calls

@@ -11,7 +11,8 @@ from pydantic import Field
 from core.agent.policies.stack import StackLimits
 from core.agent.spaces.file import Spaces
 from core.llm.repair import ReplyFormat
-from core.schema.errors import UsageError
+from core.schema.action import ACTIONS
+from core.schema.errors import DataError, UsageError
 from core.schema.exemplar import RecallSettings
 from core.schema.messages import Purpose, Sampling
 from core.schema.record import Record
@@ -40,6 +41,8 @@ class PoliciesTable(Record):
 
     limits: StackLimits = StackLimits()
     """``limits.depth`` and ``limits.calls``."""
+    top: str = ""
+    """The name of the policy that a run begins with; empty: the one whose file says so."""
 
 
 class AbstractionTable(Record):
@@ -122,9 +125,12 @@ class PromptFiles(Record):
     """The templates of a preset, by their path in the prompts folder."""
 
     system: str
+    """Empty: there is no system message."""
     user: str
     rationale: str = ""
     function: str = ""
+    function_system: str = ""
+    """Of two calls, what the second begins with, as a conversation of its own: `function` is then told the thought."""
     one_call: str = ""
     turn: str = "turn.j2"
     """One observation of a trajectory."""
@@ -135,6 +141,7 @@ class PromptFiles(Record):
     task: str = "reflect/task.j2"
     judgement: str = "reflect/judgement.j2"
     review: str = "reflect/review.j2"
+    """Empty: a trial that failed is not reviewed; the next plan is shown what was done in it."""
     summarise: str = "reflect/summarise.j2"
     choose: str = "reflect/choose.j2"
     answer: str = "reflect/answer.j2"
@@ -166,6 +173,8 @@ class PresetFile(Record):
     ``schema``: JSON where it was seen to follow a JSON schema, else lines."""
     several_actions: bool = False
     """Whether one reply may hold several actions."""
+    actions: tuple[str, ...] = ()
+    """The actions of any page that are offered, notes and stopping among them; empty: all."""
     history: int = Field(default=20, ge=0, le=1000)
     """Earlier steps shown in the prompt."""
     pictures: Literal["none", "plain", "outlines"] = "none"
@@ -260,6 +269,10 @@ def read_preset(path: Path) -> Preset:
 @lru_cache(maxsize=256)
 def _preset(source: UserFile) -> Preset:
     file = source.validated(PresetFile)
+    for action in file.actions:
+        if action not in ACTIONS:
+            unknown = f'there is no action "{action}"; {near(action, ACTIONS)}'
+            raise DataError(f"{source.path}, line {source.line_of_item('actions', action)}: {unknown}")
     if file.calls == 2:
         for part in ("rationale", "function"):
             if not getattr(file.prompts, part):

@@ -92,7 +92,9 @@ class Prompter:
     # Texts
 
     def render(self, state: RunState, template: str, **more: Any) -> str:
-        """Return a template's text; raises DataError."""
+        """Return a template's text, nothing where there is no template; raises DataError."""
+        if not template:
+            return ""
         recognised = state.recognised
         here = state.space_state[1] if state.space_state is not None else None
         remembered = state.memory.remembered
@@ -214,7 +216,8 @@ class Prompter:
     # Messages
 
     def conversation(self, state: RunState, system: str, user: str, purpose: Purpose) -> tuple[Message, ...]:
-        """Return system, exemplars, the run's own trajectory where the preset tells it so, and `user` last."""
+        """Return system if it says anything, exemplars, the run's own trajectory where the preset tells it so, and
+        `user` last."""
         exemplars = self.exemplars(state)
         context: tuple[Message, ...] = ()
         if exemplars and state.preset.reply_format == "tools":
@@ -224,7 +227,7 @@ class Prompter:
         if state.preset.trajectory:
             context += self._trail(state)
         return (
-            Message(role="system", text=system),
+            *((Message(role="system", text=system),) if system else ()),
             *context,
             Message(role="user", text=user, images=self._images(state, purpose)),
         )
@@ -243,7 +246,7 @@ class Prompter:
         allowed = {action.name for action in state.permissible.actions}
         allowed |= {action.name for one in states for action in one.action}
         if not states or any(one.page_actions for one in states):
-            allowed |= set(ACTIONS)
+            allowed |= set(state.preset.actions or ACTIONS)
         found = tuple(one for one in recalled.recall.used if _named_in(one, allowed) <= allowed)
         most = state.shortened.exemplars
         return found if most is None else found[max(len(found) - most, 0) :]  # The last is the nearest.
@@ -323,6 +326,8 @@ class Prompter:
             "subtask": self.subtask(state),
             "experience": self.experience(state),
             "mistakes": self._mistakes(state) if purpose in _CONVERSATIONS else (),
+            "policy": frame.policy if frame is not None else "",
+            "called": frame is not None and frame.called,
         }
         return LLMRequest(
             purpose=purpose,
@@ -345,7 +350,7 @@ class Prompter:
             ]
             found += exemplar_parts(messages[0].text, texts, exemplars)
         else:
-            at = 1
+            at = 1 if messages[0].role == "system" else 0
             for exemplar in exemplars:
                 length = 2 * len(exemplar.steps)
                 part = PromptPart(

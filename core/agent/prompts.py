@@ -44,6 +44,7 @@ UNSAID: dict[str, Any] = {
     "unwanted": (),
     "wanted": "",
     "candidates": (),
+    "thought": "",
     "raw": "",
     "pairs": (),
     "mistakes": (),

@@ -29,7 +29,8 @@ PresetName = Annotated[
     str | None,
     typer.Option(
         "--preset",
-        help="The preset: plain, laser, laser-one-call, step, reflect, synapse, combined, or your own.",
+        help="The preset: plain, laser, laser-one-call, step, reflect, synapse, combined, one as published "
+        "(laser-paper, step-paper, reflect-paper, synapse-paper), or your own.",
     ),
 ]
 LLMName = Annotated[

@@ -124,7 +124,7 @@ class Mistake(Record):
 class PromptView(Record):
     """The content of the messages as data, for LLMs that match words instead of reading text.
 
-    It contains nothing that the messages do not show.
+    It contains nothing that the messages of the step do not show.
     """
 
     objective: str
@@ -160,6 +160,10 @@ class PromptView(Record):
     """The line of the element that is looked for."""
     candidates: tuple[str, ...] = ()
     """The lines of those that it could be."""
+    policy: str = ""
+    """The policy at work."""
+    called: bool = False
+    """Whether another policy waits for its answer."""
 
 
 class PromptPart(Record):

@@ -18,6 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from core.agent.presets import Presets
 from core.agent.state import Budget
 from core.browser.chromium import ChromiumHost, find_chromium
 from core.debugger.headless import RunReport, run_headless
@@ -28,7 +29,7 @@ from core.llm.registry import LLMs
 from core.schema.errors import BackstepError
 from core.settings.settings import Settings
 
-PRESETS = ("plain", "laser", "laser-one-call", "step", "reflect", "synapse", "combined")
+PRESETS = Presets().names()
 GROUPS: dict[str, tuple[str, ...]] = {
     "MiniWoB++": tuple(
         f"miniwob/{name}"

@@ -35,11 +35,13 @@ def recognise_page(
     state: RunState, resources: AgentResources, *, back: int, forward: int, pictures: bool
 ) -> Recognised:
     """Do the same for a page of which it is known how many pages lie behind and before it; raises the same."""
-    offered = permissible_of(state.observation, back=back, forward=forward, pictures=pictures)
-    state.offered = tuple(action.name for action in offered.actions)
+    whole = permissible_of(state.observation, back=back, forward=forward, pictures=pictures)
+    state.offered = tuple(action.name for action in whole.actions)
+    wanted = state.preset.actions or state.offered
+    offered = whole.replace(actions=tuple(one for one in whole.actions if one.name in wanted))
     found = _in_space(state, resources, offered)
     permissible = _in_policy(state, resources, found.permissible, offered)
-    permissible = _also_permitted(state, permissible, offered)
+    permissible = _also_permitted(state, permissible, whole)
     works = state.is_on("policies") and state.stack.top
     stack = stack_record(state.stack, resources.policies.path_of) if works else None
     state.recognised = found.replace(permissible=permissible, stack=stack)
@@ -195,10 +197,10 @@ def _in_policy(
         return permissible
     environment, url = state.episode.task.environment, state.observation.url
     if state.stack.top is None:
-        top = resources.policies.top_of(environment, url)
+        settings = state.preset.policies
+        top = resources.policies.top_of(environment, url, settings.top if settings else "")
         if top is None:
             return permissible
-        settings = state.preset.policies
         stack = state.stack.replace(limits=settings.limits) if settings else state.stack
         state.stack = stack.begin(
             top.id,

@@ -125,13 +125,20 @@ class Policies:
         whole = self._whole(environment)
         return tuple(whole[id] for id in sorted(whole) if self._applies(whole[id], environment, url))
 
-    def top_of(self, environment: str, url: str) -> Policy | None:
-        """Return the policy that a run here begins with, or None.
+    def top_of(self, environment: str, url: str, name: str = "") -> Policy | None:
+        """Return the policy that a run here begins with, the one of this name where a preset gives one; or None.
 
         Of several, one for this URL goes before one for any, one for this
-        environment before one for any, and then the first by id.
+        environment before one for any, and then the first by id. Raises
+        UsageError for a name that no policy of any environment has.
         """
-        tops = [policy for policy in self.applying(environment, url) if policy.top]
+        if name and name not in self.callable_names():
+            hint = near(name, sorted(self.callable_names()))
+            raise UsageError(
+                f'There is no policy "{name}", which the preset names as top in [policies]; {hint}'
+            )
+        here = self.applying(environment, url)
+        tops = [policy for policy in here if (policy.name == name if name else policy.top)]
         return min(
             tops, key=lambda one: (not one.applies.urls, not one.applies.environments, one.id), default=None
         )
@@ -141,7 +148,7 @@ class Policies:
 
         If two with the same name apply, the one in the caller's folder is used, else the first by id.
         """
-        here = self.applying(environment, url)
+        here = tuple(one for one in self.applying(environment, url) if one.called)
         if policy.policies is not None:
             here = tuple(one for one in here if one.id in policy.policies or one.name in policy.policies)
         home = policy.id.rpartition("/")[0]

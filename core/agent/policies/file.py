@@ -171,6 +171,8 @@ class PolicyHead(Record):
     """Whether Enter is pressed after text that is typed, unless the reply says 0, as SteP has it."""
     top: bool = False
     """Whether a run begins with it where it applies."""
+    called: bool = True
+    """Whether policies may call it."""
 
 
 class PolicyExample(Record):

@@ -84,7 +84,12 @@ async def make_plan(state: RunState, prompter: Prompter) -> str:
 
 
 async def review_trial(state: RunState, prompter: Prompter) -> tuple[str, tuple[int, ...]]:
-    """Return what the trial that failed has taught, and the call it took; raises LLMError and DataError."""
+    """Return what the trial that failed has taught, and the call it took; nothing if the preset asks for no review.
+
+    Raises LLMError and DataError.
+    """
+    if not state.preset.prompts.review:
+        return "", ()
     if problem := prompter.out_of_calls(state):
         return problem, ()
     _, reply, number = await _asked(state, prompter, "review")

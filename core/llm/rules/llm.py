@@ -14,7 +14,7 @@ from core.llm.costs import estimate_usage
 from core.llm.replies import as_json, as_lines, as_tool_call
 from core.llm.rules.corrections import lesson
 from core.llm.rules.decisions import proposed
-from core.llm.rules.policies import role_in
+from core.llm.rules.policies import Role
 from core.llm.rules.reflection import effect_of, other_actions, subtask_over, subtasks, task_done
 from core.llm.rules.summaries import answer, chosen, parser_program, shortened
 from core.schema.action import Action
@@ -71,7 +71,7 @@ def _reply(request: LLMRequest) -> LLMReply:
         return _text(
             "The built-in LLM chooses among the permissible actions of a page, and the request has none."
         )
-    role = role_in(request.messages)
+    role = Role(request.view.policy, request.view.called)
     if request.purpose == "remedies":
         actions, why = other_actions(request.view, request.permissible, role)
         return _actions(request, why, actions) if actions else _text(why)

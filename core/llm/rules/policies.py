@@ -10,7 +10,6 @@ is never made twice.
 """
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from core.llm.rules.facts import search_words
@@ -21,12 +20,11 @@ from core.llm.rules.purchases import FILLER, Stage, stage_of
 from core.llm.rules.words import content_words, does_other, related, roots, said_done, short, stems, verbs_in
 from core.schema.action import Named, Stop
 from core.schema.action_space import Choice, Parameter, PermissibleAction
-from core.schema.messages import Message, PromptView
+from core.schema.messages import PromptView
 
 _FOR_PRICES = re.compile(r"price|cost|budget|amount|max|limit", re.IGNORECASE)
 _LEAVES = re.compile(r"\b(?:back|previous|as it is|as they are|return to)\b", re.IGNORECASE)
 """How a way out of a page is described."""
-_POLICY = re.compile(r'^You are the policy "([\w-]+)".*$', re.MULTILINE)
 
 
 # Actions of a state
@@ -132,14 +130,6 @@ class Role:
     policy: str = ""
     called: bool = False
     """Whether another policy waits for its answer."""
-
-
-def role_in(messages: Iterable[Message]) -> Role:
-    """Return the role that the first message gives."""
-    for message in messages:
-        if message.role == "system" and (match := _POLICY.search(message.text)):
-            return Role(match[1], "Another policy has called you" in match[0])
-    return Role()
 
 
 def as_policy(view: PromptView, role: Role) -> PromptView:

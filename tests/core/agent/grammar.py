@@ -26,9 +26,10 @@ _SAMPLES = {
     "target": "1", "to": "2", "text": "abc", "keys": "Enter", "up|down|left|right": "down", "option": "abc",
     "path": "a.txt", "path…": "b.txt", "url": "http://127.0.0.1/", "index": "0", "seconds": "1",
     "x": "1", "y": "1", "n": "1",
+    "id": "1", "element_id": "1", "tab_index": "0", "key": "Enter", "key_comb": "Enter", "up or down": "down",
 }  # fmt: skip
 """What stands for a word that only says what an argument is."""
-_OPTIONS = {"0|1": "1", "x,y": "0.5,0.5"}
+_OPTIONS = {"0|1": "1", "x,y": "0.5,0.5", "down|up": "down"}
 
 
 class Asked:

@@ -9,6 +9,10 @@ from core.llm.honoured import Honoured
 from core.schema.errors import DataError, UsageError
 
 GOOD = (PRESETS / "plain.toml").read_text()
+NAMES = (
+    *("plain", "combined", "laser", "laser-one-call", "laser-paper", "reflect", "reflect-paper"),
+    *("step", "step-paper", "step-paper-flat", "synapse", "synapse-paper"),
+)
 
 
 @pytest.fixture
@@ -24,7 +28,7 @@ def presets(own):
 
 
 def test_the_presets_of_the_installation_are_whole(presets):
-    assert presets.names() == ("plain", "combined", "laser", "laser-one-call", "reflect", "step", "synapse")
+    assert presets.names() == NAMES
     assert presets.get("plain").calls == 1
     assert presets.get("laser").calls == 2
     assert presets.get("laser").space == "auto"
@@ -34,16 +38,21 @@ def test_the_presets_of_the_installation_are_whole(presets):
         "combined": [*TABLES],
         "laser": [],
         "laser-one-call": [],
+        "laser-paper": [],
         "reflect": ["plan", "remedies", "judgement"],
+        "reflect-paper": ["plan", "remedies", "judgement"],
         "step": ["policies"],
+        "step-paper": ["policies"],
+        "step-paper-flat": ["policies"],
         "synapse": ["abstraction", "memory"],
+        "synapse-paper": ["abstraction", "memory"],
     }
 
 
 def test_the_users_preset_wins_over_one_of_the_same_name(presets, own):
     (own / "presets" / "plain.toml").write_text(GOOD.replace('title = "Plain"', 'title = "Mine"'))
     assert presets.get("plain").title == "Mine"
-    assert presets.names() == ("plain", "combined", "laser", "laser-one-call", "reflect", "step", "synapse")
+    assert presets.names() == NAMES
 
 
 def test_an_edited_preset_is_read_anew(presets, own):
@@ -71,6 +80,7 @@ def test_an_unknown_preset_names_the_nearest(presets):
         ("[sampling.decide]", "[sampling.decyde]", "did you mean decide"),
         ('title = "Plain"', 'title = "Plain', "not TOML"),
         ("history = 20", "history = -1", "history"),
+        ("history = 20", 'actions = ["clik"]', 'there is no action "clik"; did you mean click'),
         ('user = "plain/user.j2"', 'user = "plain/usr.j2"', "did you mean plain/user.j2"),
     ],
 )

@@ -2,13 +2,14 @@
 
 import pytest
 
+from core.agent.presets import Presets
 from core.agent.state import Budget
 from core.debugger.headless import run_headless
 from tests.core.stage import llms_for, page_file, settings_for
 
 pytestmark = pytest.mark.browser
 
-PRESETS = ("plain", "laser", "laser-one-call", "step", "reflect", "synapse", "combined")
+PRESETS = Presets().names()
 
 
 def with_rules(stage, preset, task="", url="", instruction="", steps=30):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from core.agent.presets import Presets
 from tests.core.agent.test_decision import own_preset
 from tests.core.agent.traced import purposes, records, steps
 from tests.core.stage import page_file
@@ -14,7 +15,7 @@ LOST = Reply(text="I am not sure what to do.")
 KEEP = Reply(text='{"thought": "It is asked for.", "actions": [{"name": "click", "target": 1}]}')
 
 
-@pytest.mark.parametrize("preset", ["plain", "laser", "step", "reflect", "synapse", "combined"])
+@pytest.mark.parametrize("preset", Presets().names())
 def test_every_preset_tells_the_llm_that_its_reply_could_not_be_used(stage, llm_server, tmp_path, preset):
     llm_server.otherwise = lambda request: LOST
     run = stage.open(llm_server, url=page_file(tmp_path, PAGE), preset=preset)

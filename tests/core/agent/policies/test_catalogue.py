@@ -46,7 +46,7 @@ def test_the_libraries_of_the_installation_are_whole(installed):
     for id in installed.names():
         by_folder.setdefault(id.partition("/")[0], []).append(installed.get(id))
     counts = {folder: len(found) for folder, found in by_folder.items()}
-    assert counts == {"airline": 10, "miniwob": 7, "shop": 5, "webarena": 19}
+    assert counts == {"airline": 10, "miniwob": 8, "shop": 5, "webarena": 20}
     assert all(policy.examples for found in by_folder.values() for policy in found)
 
 
@@ -73,6 +73,35 @@ def test_each_site_has_one_policy_to_begin_with_that_can_call_its_others(
     assert calls in names
     assert policy.name in names
     assert sum(one.top for one in installed.applying(environment, url)) == 1
+
+
+@pytest.mark.parametrize(
+    ("environment", "url"),
+    [
+        ("miniwob", "http://127.0.0.1/miniwob/book-flight.html"),
+        ("webarena", "http://host:8023/mira"),
+        ("webarena", "http://host:7770/admin/sales"),
+    ],
+)
+def test_the_flat_policy_begins_a_run_only_by_its_name_and_nobody_calls_it(installed, environment, url):
+    flat = installed.top_of(environment, url, "flat")
+    assert flat is not None
+    assert flat.id == f"{environment}/flat"
+    assert installed.callable_from(flat, environment, url) == ()
+    for policy in installed.applying(environment, url):
+        assert flat not in installed.callable_from(policy, environment, url)
+        names = {one.name for one in installed.applying(environment, url)}
+        assert not [
+            name for name in names if f"{name} [" in flat.instruction or f"`{name}`" in flat.instruction
+        ]
+
+
+def test_a_policy_to_begin_with_that_is_nowhere_is_reported_with_the_nearest_name(installed):
+    assert installed.top_of("shop", "http://127.0.0.1:80/", "flat") is None
+    with pytest.raises(
+        UsageError, match=r'There is no policy "flatt", .*top in \[policies\]; did you mean flat\?'
+    ):
+        installed.top_of("shop", "http://127.0.0.1:80/", "flatt")
 
 
 def test_on_a_page_of_no_known_site_no_policy_begins(installed):

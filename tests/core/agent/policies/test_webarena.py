@@ -32,7 +32,7 @@ FORMS = {"webarena/create_group", "webarena/create_project"}
 
 
 def url_of(policy):
-    (pattern,) = policy.applies.urls
+    pattern = policy.applies.urls[0]
     return SITES[re.search(r"__([A-Z_]+)__", pattern)[1]] + "/x"
 
 

@@ -10,7 +10,6 @@ from core.agent.general_space import permissible_of
 from core.agent.policies.catalogue import Policies
 from core.agent.policies.prompt import frame_prompt, permissible_in
 from core.agent.policies.stack import CALLED, Refusal, Stack, place_of_page
-from core.agent.prompts import Prompts
 from core.llm.repair import read_reply
 from core.llm.rules import RulesLLM
 from core.llm.rules.facts import Facts
@@ -52,7 +51,7 @@ async def proposed(request: LLMRequest, reply_format: Any = "tools") -> str:
 def as_policy(
     name: str, page: str, *arguments: str, caller: str = "", turns: tuple[Turn, ...] = ()
 ) -> LLMRequest:
-    """Return the request that asks a policy of the installation, as its real prompt has it."""
+    """Return the request that asks a policy of the installation."""
     policies = Policies()
     observation = page_of(page)
     where = place_of_page(observation)
@@ -70,13 +69,15 @@ def as_policy(
     callables = policies.callable_from(policy, environment, observation.url)
     permissible = permissible_in(policy, permissible_of(observation), callables)
     frame = frame_prompt(stack, policy, callables, permissible, reply_format="lines")
-    system = Prompts().render("step/system.j2", frame=frame, permissible=permissible)
-    return LLMRequest(
-        purpose="decide",
-        messages=(Message(role="system", text=system), Message(role="user", text=frame.objective)),
-        permissible=permissible,
-        view=PromptView(objective=frame.objective, observation=clean_of(observation), history=frame.history),
+    view = PromptView(
+        objective=frame.objective,
+        observation=clean_of(observation),
+        history=frame.history,
+        policy=frame.policy,
+        called=frame.called,
     )
+    messages = (Message(role="user", text=frame.objective),)
+    return LLMRequest(purpose="decide", messages=messages, permissible=permissible, view=view)
 
 
 # Facts

@@ -22,6 +22,7 @@ from typing import IO, TYPE_CHECKING, Any
 from core.llm.errors import LLMFailure, clean
 from core.llm.llama_process import ASKED
 from core.llm.openai_compatible import OpenAICompatibleLLM
+from core.llm.repair import ReplyFormat
 from core.schema.errors import LLMError, LLMRefused, UsageError
 from core.schema.messages import LLMReply, LLMRequest, Retry
 from core.settings.settings import LOCAL_PREFIX, LocalSettings
@@ -177,6 +178,16 @@ class LocalLLM(OpenAICompatibleLLM):
     @property
     def server(self) -> str:
         return f"The server of the local LLM {self.model}"
+
+    @property
+    def follows_schema(self) -> bool | None:
+        """As a test has found; llama.cpp makes every model follow a schema."""
+        return True if not self.honoured.tested else super().follows_schema
+
+    @property
+    def reply_format(self) -> ReplyFormat:
+        """As a test has found; without one JSON, for the chat templates of many small models leave tools out."""
+        return "json" if not self.honoured.tested else super().reply_format
 
     @property
     def loading(self) -> str:

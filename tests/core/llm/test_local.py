@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from core.agent.presets import Presets
 from core.llm import local
 from core.llm.endpoints import Keys
+from core.llm.honoured import Honoured
 from core.llm.registry import LLMs
 from core.schema.errors import LLMError, LLMRefused, UsageError
 from core.schema.messages import LLMRequest, Message, Sampling
@@ -72,6 +74,16 @@ def test_without_the_package_the_error_says_how_to_install_it(open_with, tmp_pat
     monkeypatch.setattr(local, "IS_INSTALLED", True)
     with pytest.raises(UsageError, match=r'; run: .* -m pip install "backstep-debugger\[local\]"$'):
         open_with().get(f"gguf:{stub(tmp_path)}")
+
+
+def test_without_a_test_it_is_asked_for_json_by_a_schema(tmp_path):
+    llm = local.LocalLLM("tiny", stub(tmp_path), LocalSettings())
+    preset = Presets().get("plain")
+    assert preset.answered_in(llm.reply_format, by_schema=llm.follows_schema).reply_format == "json"
+    llm.use_honoured(Honoured(tested=1.0, tools="forced"))
+    assert llm.reply_format == "tools"
+    llm.use_honoured(Honoured(tested=1.0, tools="no", schema_level="none"))
+    assert (llm.reply_format, llm.follows_schema) == ("lines", False)
 
 
 @needs_package

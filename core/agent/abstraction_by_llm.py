@@ -133,7 +133,10 @@ class Abstractor:
                 return made.replace(problem=" ".join(problems))
             problems.append(f"The LLM's clean observation was not used. {problem}")
         problems.append("Instead, the page was ranked by the words of the task.")
-        made = ranked_page(state.observation, state.ranked_by, keep=state.abstraction_settings.keep)
+        keep = state.abstraction_settings.keep
+        made = ranked_page(
+            state.observation, state.ranked_by, keep=min(keep, state.shortened.elements or keep)
+        )
         return made.replace(problem=" ".join(problems), calls=tuple(calls))
 
     def _problem_of(self, clean: CleanObservation, state: RunState) -> str:

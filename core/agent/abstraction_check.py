@@ -23,12 +23,15 @@ _BEGINNING = re.compile(r"(?:^|[.!?;\n])[\s\"“«'(]*$")
 _WORD = re.compile(r"\w+")
 _CALLED = {
     "textbox": "field input box text area password",
-    "searchbox": "field input box search text",
+    "searchbox": "field input box text",
     "spinbutton": "field input box number",
     "combobox": "field input box select dropdown drop list choice",
     "listbox": "select list choice",
-    "checkbox": "box check option",
+    "checkbox": "box option",
     "radio": "option choice",
+    "img": "image picture icon",
+    "slider": "range",
+    "generic": "div span area",
 }
 """What else roles are called."""
 _KINDS: dict[Use | str, str] = {
@@ -36,9 +39,8 @@ _KINDS: dict[Use | str, str] = {
     "select": "list to choose from",
     "check": "box to check",
     "button": "button",
-    "link": "link",
 }
-"""Kinds of usable elements, by what can be done with them or by their role."""
+"""Kinds of usable elements, by what can be done with them or by their role; links often lead elsewhere."""
 _REPEATED = 4
 """Words of a text, from which on it is the task itself that the page shows, and not what the task is about."""
 _SHOWN = 3
@@ -108,7 +110,15 @@ def problem_of(
             f"It does not contain {_some(f'“{name}”' for name in gone)}, although the task names this and "
             "the page shows it."
         )
-    hidden = [one for one in usable if one.ref in named and not _is_said(one, clean.text)]
+    places = {element.ref: place for place, element in enumerate(observation.elements)}
+    hidden = [
+        one
+        for one in usable
+        if one.ref in named
+        and not _is_said(
+            one, observation.elements[max(places[one.ref] - 1, 0) : places[one.ref] + 2], clean.text
+        )
+    ]
     if hidden:
         return (
             f"Its lines do not say what these are: {_some(f'[{one.ref}] {describe(one)}' for one in hidden)}."
@@ -116,15 +126,22 @@ def problem_of(
     return ""
 
 
-def _is_said(element: Element, text: str) -> bool:
-    """Return whether a line with an element's ref shares its role or a word with it."""
-    own = {*_words(element.role), *_words(_CALLED.get(element.role, "")), *_words(_said(element))}
+def _is_said(element: Element, near: Sequence[Element], text: str) -> bool:
+    """Return whether a line with an element's ref shares its role, or words with it or what is `near` it in the page.
+
+    A label stands beside an unnamed field. Words are also compared in part: for plurals, and for scripts that
+    have no blanks between words.
+    """
+    own = f"{element.role} {element.tag} {_CALLED.get(element.role, '')} {' '.join(map(_said, near))}".casefold()
     ref = f"[{element.ref}]"
-    return any(own & _words(line.replace(ref, " ")) for line in text.split("\n") if ref in line)
-
-
-def _words(text: str) -> set[str]:
-    return set(_WORD.findall(text.casefold()))
+    lines = [_REF.sub(" ", line).casefold() for line in text.split("\n") if ref in line]
+    signs = element.name.strip().casefold()
+    return any(
+        (signs and signs in line)
+        or any(word in own for word in _WORD.findall(line) if len(word) > 1)
+        or any(word in line for word in _WORD.findall(own) if len(word) > 2)
+        for line in lines
+    )
 
 
 def left_out_in_view(clean: CleanObservation, observation: Observation) -> tuple[str, str]:

@@ -135,7 +135,7 @@ class Decider:
             messages = (*prompter.conversation(state, system, user, purpose), *more)
             return prompter.request(state, purpose, messages).replace(permissible=state.permissible)
 
-        _, reply, number = await prompter.ask_shortened(state, lambda: asked("rationale"))
+        _, reply, number = await prompter.ask_shortened(state, lambda: asked("rationale"), spare=1)
         calls.append(number)
         thinking, said = split_thinking(reply.text)
         thought = said or thinking

@@ -18,7 +18,7 @@ from core.agent.prompt_builder import Prompter
 from core.agent.reflection.consequences import end_trial, reflection_record
 from core.agent.resources import AgentResources
 from core.agent.run_history import AgentKeeper
-from core.agent.state import Budget, RunState
+from core.agent.state import Budget, RunState, Shortened
 from core.agent.streaks import end_streak
 from core.agent.world import World
 from core.browser.channel import PageGone
@@ -155,6 +155,7 @@ class AgentRun:
         if llm is not None:
             self._asker.llm = llm
             self.state.llm = llm.name
+            self.state.shortened = Shortened()
             if self.state.undecided and not self._advancing:
                 self._take_preset()
 

@@ -57,10 +57,11 @@ class Prompter:
         return await self.asker.ask(state, request)
 
     async def ask_shortened(
-        self, state: RunState, make: Callable[[], LLMRequest]
+        self, state: RunState, make: Callable[[], LLMRequest], *, exemplars: bool = True, spare: int = 0
     ) -> tuple[LLMRequest, LLMReply, int]:
         """Ask what `make` gives, made anew with more left out while it is longer than the LLM takes.
 
+        `exemplars` is whether the request shows any, `spare` how many calls have to be left for what follows.
         Returns the request that was answered, the reply and the number of its call; raises LLMError.
         """
         while True:
@@ -69,16 +70,19 @@ class Prompter:
             try:
                 return request, *await self.ask(state, request)
             except PromptTooLong:
-                if state.calls_left == 0:
+                if state.calls_left <= spare:
                     raise
-                if state.shortened != before:
+                if state.shortened != before or show_less(state):
                     continue  # Another question of the same step has found it too long as well.
                 told = self.own_trail(state) if state.preset.trajectory else self.history(state)
-                some = len(state.clean.elements) if state.clean is not None else 0
-                if not leave_out(state, exemplars=len(self.exemplars(state)), steps=len(told), elements=some):
+                if not leave_out(
+                    state,
+                    exemplars=len(self.exemplars(state)) if exemplars else 0,
+                    steps=min(len(told), _shown_steps(state)),
+                    elements=len(state.clean.elements) if state.clean is not None else 0,
+                ):
                     raise
-                if state.shortened.elements != before.elements:
-                    show_less(state)
+                show_less(state)
 
     @staticmethod
     def out_of_calls(state: RunState, wanted: int = 1) -> str:
@@ -183,7 +187,11 @@ class Prompter:
     def _failed(state: RunState) -> FailedTrial | None:
         """Return the last trial that failed, for the next plan."""
         failed = state.reflection.failed if state.is_on("plan") else None
-        return None if failed is None else failed.replace(history=tuple(map(_told, failed.history)))
+        if failed is None:
+            return None
+        most = state.shortened.steps
+        shown = failed.history if most is None else failed.history[max(len(failed.history) - most, 0) :]
+        return failed.replace(history=tuple(map(_told, shown)))
 
     @staticmethod
     def experience(state: RunState) -> tuple[str, ...]:

@@ -90,7 +90,7 @@ _GAPS = re.compile(r"\n[ \t]*\n(?:[ \t]*\n)+")
 def written(action: PermissibleAction) -> str:
     """Return how a permissible action is written, with what it takes here, such as ``select_item [item_id]``."""
     if action.origin == "page":
-        return usage(action.name, [parameter.name for parameter in action.parameters])
+        return usage(action.name, [parameter.name for parameter in action.parameters] or None)
     return " ".join(
         [action.name, *(bracketed(parameter.name, parameter.required) for parameter in action.parameters)]
     )

@@ -190,6 +190,8 @@ def put_back(saved: SavedAgent, state: RunState) -> None:
         setattr(state, name, _changeable(getattr(saved, name)))
     for name in _OF_REFLECTION:
         setattr(state.reflection, name, _changeable(getattr(saved, name)))
+    if saved.shortened.llm != state.llm:
+        state.shortened = Shortened()
     state.budget = Budget(saved.page_actions_limit, saved.llm_calls_limit)
     state.totals = Totals(**saved.totals)
 

@@ -140,6 +140,8 @@ class Overlap:
 class Shortened(Record):
     """How many of each part a prompt has at most, since one was longer than the LLM takes; None is no limit."""
 
+    llm: str = ""
+    """Whose limit it was; another LLM may take more."""
     exemplars: int | None = None
     steps: int | None = None
     elements: int | None = None
@@ -249,6 +251,8 @@ class RunState:
     stuck: str = ""
     """Why the run has to end though nobody has stopped it."""
     shortened: Shortened = field(default_factory=Shortened)
+    shortened_told: Shortened = field(default_factory=Shortened)
+    """What the person was told of it."""
     acted: Acted | None = None
     aligned: Aligned | None = None
     history: list[Turn] = field(default_factory=list)

@@ -23,12 +23,11 @@ from core.llm.errors import (
 from core.llm.honoured import Honoured, HonouredFile
 from core.llm.limits import Limits, Meter
 from core.llm.openai_format import (
-    REASONING_MAX_TOKENS,
     Assembly,
     Dialect,
     estimate_prompt,
-    may_be_longer,
     own_limit,
+    roomy_limit,
     sent_limit,
 )
 from core.llm.repair import ReplyFormat
@@ -218,8 +217,8 @@ class OpenAICompatibleLLM:
                     self._add_honoured(self.honoured.replace(reasons=True))
                     if not outcome.said_anything:
                         self._count(outcome, sent)
-                        more = REASONING_MAX_TOKENS + (request.sampling.max_tokens or 0)
-                        announce(f"Reasoning used up max_tokens; asked again with {more}.", 0.0)
+                        more = roomy_limit(request, self.sampling, reasons=True)
+                        announce(f"Reasoning used up max_tokens; asked again with up to {more}.", 0.0)
                         continue
                 note = outcome.cut or _unread(outcome.unread) or self._note_schema(outcome, sent)
                 return self._reply(outcome, sent, started, retries, note)
@@ -232,8 +231,7 @@ class OpenAICompatibleLLM:
             own = own_limit(request, self.sampling)
             if outcome.kind == "context" and limited and sent_limit(sent) != own:
                 limited = False
-                without = "a limit on the reply" if own is None else "room for reasoning"
-                announce(f"{self.server} {outcome.reason}; asked again without {without}.", 0.0)
+                announce(f"{self.server} {outcome.reason}; asked again without a limit on the reply.", 0.0)
                 continue
             if outcome.kind == "unreadable" and request.permissible is not None:
                 # The model's mistake, not the server's: the caller has it repaired, or tells it as a failed step.
@@ -304,8 +302,9 @@ class OpenAICompatibleLLM:
     def _ran_out_reasoning(self, outcome: Assembly, request: LLMRequest) -> bool:
         """Return whether reasoning took all of a limit that is meant for what is said."""
         spent = not outcome.said_anything if outcome.reasoning else part_thinking(outcome.text).is_open
-        more = not self.honoured.reasons and may_be_longer(request, self.sampling)
-        return outcome.finish_reason == "length" and spent and more
+        limits = (roomy_limit(request, self.sampling, reasons=reasons) for reasons in (False, True))
+        may_be_longer = not self.honoured.reasons and len(set(limits)) > 1
+        return outcome.finish_reason == "length" and spent and may_be_longer
 
     async def models(self) -> tuple[str, ...]:
         """Return the names of the models the server has, sorted; raises LLMError."""

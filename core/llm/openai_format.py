@@ -90,8 +90,8 @@ class Dialect:
     ) -> dict[str, Any]:
         """Return the arguments of ``chat.completions.create``; the request's own sampling goes first.
 
-        `limited` bounds the reply by default if nothing sets max_tokens, and lets a model reason beyond what the
-        request sets, which is meant for what it says.
+        Without `limited` there is no limit where none is set, or where one is set that is meant for what is said,
+        while the model reasons first.
         """
         given_up = self.honoured.given_up
         shows = images and "images" not in given_up
@@ -123,13 +123,10 @@ class Dialect:
             if value is None or name in given_up or (name == "parallel_tool_calls" and not request.tools):
                 continue
             arguments[name] = value
-        limit = own_limit(request, defaults)
-        if limited and "default_limit" not in given_up and may_be_longer(request, defaults):
-            reasons = self.honoured.reasons or arguments.get("reasoning_effort", "none") != "none"
-            if limit is None:
-                limit = REASONING_MAX_TOKENS if reasons else DEFAULT_MAX_TOKENS
-            elif reasons:
-                limit += REASONING_MAX_TOKENS
+        reasons = self.honoured.reasons or arguments.get("reasoning_effort", "none") != "none"
+        limit = roomy_limit(request, defaults, reasons=reasons)
+        if limit != own_limit(request, defaults) and (not limited or "default_limit" in given_up):
+            limit = None
         name = "max_completion_tokens" if "max_tokens" in given_up else "max_tokens"
         if limit and name not in given_up:
             arguments[name] = limit
@@ -170,8 +167,7 @@ class Dialect:
             limit = named in ("max_tokens", "max_completion_tokens")
             if limit and failure.status in (400, 422) and sent[named] != own_limit(request, defaults):
                 self.honoured = self.honoured.without("default_limit")
-                without = "a limit" if own_limit(request, defaults) is None else "room for reasoning"
-                return f"The server does not accept {sent[named]} as {named}; asked again without {without}."
+                return f"The server does not accept {sent[named]} as {named}; asked again without a limit."
             return None
         self.honoured = self.honoured.without(named)
         if named == "max_tokens":
@@ -248,13 +244,19 @@ def own_limit(request: LLMRequest, defaults: Sampling) -> int | None:
     return limit
 
 
-def may_be_longer(request: LLMRequest, defaults: Sampling) -> bool:
-    """Return whether a model may reason beyond the limit of its reply: the default, or that of an agent's prompt.
+def roomy_limit(request: LLMRequest, defaults: Sampling, *, reasons: bool) -> int | None:
+    """Return the limit of a reply with room for reasoning: the default, or what is set; 0 is none.
 
-    A limit that the user has set for the LLM, and that of a question without a view, hold for all of the reply.
+    What an agent's prompt sets is meant for what is said. What the user has set for the LLM holds for all of a
+    reply, and so does the limit of a question without a view.
     """
     limit = own_limit(request, defaults)
-    return not defaults.max_tokens and (limit is None or (limit > 0 and request.view is not None))
+    if limit is None:
+        return REASONING_MAX_TOKENS if reasons else DEFAULT_MAX_TOKENS
+    if reasons and limit and request.view is not None and request.sampling.max_tokens:
+        longer = limit + REASONING_MAX_TOKENS
+        return max(limit, min(longer, defaults.max_tokens or longer))
+    return limit
 
 
 def _first(own: Any, default: Any) -> Any:

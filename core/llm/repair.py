@@ -272,9 +272,10 @@ def _from_call(call: WrittenCall, request: LLMRequest) -> Action:
     arguments = dict(call.arguments)
     if name == "click" and (how := arguments.pop(HOW, None)):
         ways = {way: action for action, way in MOUSE.items()}
-        if how not in ways:
+        way = how.strip().lower().removesuffix("_click") if isinstance(how, str) else ""
+        if way not in {*ways, "click", "left", "single"}:
             raise _UnusableError(f"{name} takes {' or '.join(ways)} as its {HOW}, not {_shown(how)}.")
-        name = ways[how]
+        name = ways.get(way, name)
     allowed = permissible.action(name) if permissible is not None else None
     own = allowed is not None and allowed.origin != "page"
     if (name not in ACTIONS and not own) or (permissible is not None and allowed is None):

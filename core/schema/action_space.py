@@ -53,7 +53,7 @@ class Parameter(Record):
     def json_schema(self, *, patterns: bool = True) -> dict[str, Any]:
         """Return the JSON schema of the argument; where numbers of elements are all it takes, they say what it is."""
         schema: dict[str, Any] = {"type": self.type}
-        if self.description and (self.choices is None or self.type != "integer"):
+        if self.description and not (self.name == "target" and self.choices and self.type == "integer"):
             schema["description"] = self.description
         if self.default is not None:
             schema["default"] = self.default
@@ -215,7 +215,7 @@ class Permissible(Record):
             for one in self.actions
             if one.name in MOUSE and target is not None and one.parameter("target") == target
         }
-        if click is None or not ways:
+        if click is None or not ways or click.parameter("keys") is not None:
             return self.actions
         how = Parameter(
             name=HOW,

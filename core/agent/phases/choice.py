@@ -35,7 +35,6 @@ async def decide(
     origin: Origin = "agent"
     check_queue(state)
     tell_cut(state)
-    shortened = state.shortened
     if (scheduled := state.reflection.scheduled) is not None:
         decided = await carrying_out.decide(state, scheduled)
         origin = "agent" if scheduled.kind == "answer" else "remedy"
@@ -50,7 +49,7 @@ async def decide(
                 problem = await make_plan(state, prompter)
             decided = await chosen(state)
         decided = decided.replace(problem=problem, reflection=reflection_record(state))
-    left_out = told(state.shortened) if state.shortened != shortened else ""
+    left_out = told(state)
     if state.queue_cut or left_out:
         decided = decided.replace(cut=f"{state.queue_cut} {left_out}".strip())
     proposal = decided.proposal

@@ -151,7 +151,7 @@ def abstract_without_llm(state: RunState) -> Abstracted | None:
 
 
 def _kept_elements(state: RunState) -> int:
-    """Return how many elements ranking keeps, or 0 if the page is not ranked."""
+    """Return how many elements are kept at most, or 0 if the page is not ranked."""
     ranked = state.is_on("abstraction") and way_of(state) == "ranked"
     limits = (state.abstraction_settings.keep if ranked else None, state.shortened.elements)
     return min((limit for limit in limits if limit is not None), default=0)

@@ -14,7 +14,7 @@ from core.agent.policies.file import Policy, PolicyExample
 from core.agent.policies.stack import Frame, Stack
 from core.llm.repair import ReplyFormat
 from core.schema.action import RefTarget, Type
-from core.schema.action_space import Parameter, Permissible, PermissibleAction
+from core.schema.action_space import HOW, MOUSE, Parameter, Permissible, PermissibleAction
 from core.schema.action_text import parse_action
 from core.schema.errors import ActionSyntaxError
 from core.schema.messages import Turn
@@ -247,8 +247,10 @@ def _reply(example: PolicyExample, callables: Iterable[Policy], reply_format: Re
         return json.dumps(
             {"thought": thought, "actions": [{"name": call.name, **arguments}]}, ensure_ascii=False
         )
+    if call.name in MOUSE:
+        arguments[HOW] = MOUSE[call.name]
     shown = json.dumps(arguments, ensure_ascii=False)
-    return f"{example.thought}\n(calls the tool {call.name} with {shown})"
+    return f"{example.thought}\n(calls the tool {'click' if call.name in MOUSE else call.name} with {shown})"
 
 
 def arguments_by_name(call: Call, callables: Iterable[Policy]) -> dict[str, Any]:

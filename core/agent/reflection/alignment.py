@@ -88,18 +88,22 @@ class AlignmentJudge:
             aligned = await (self._at_once if fast else self._in_turn)(state, pages, changed, calls)
             return aligned.replace(judged=True, summarised=shortened or shortened_too, calls=tuple(calls))
 
-        return await self._shortened(state, judge)
+        return await self._shortened(state, judge, page_before, state.observation)
 
-    async def _shortened(self, state: RunState, judge: Callable[[], Awaitable[Aligned]]) -> Aligned:
-        """Judge, again with more left out while a prompt is longer than the LLM takes."""
+    async def _shortened(
+        self, state: RunState, judge: Callable[[], Awaitable[Aligned]], *pages: Observation
+    ) -> Aligned:
+        """Judge these pages, again with less of them, and then of the steps, while a prompt is too long."""
         while True:
             try:
                 return await judge()
             except PromptTooLong:
+                if not state.calls_left:
+                    raise
+                # Those with more elements are ranked by now, down to `RANKED`.
+                some = min(max(len(page.elements) for page in pages), 2 * RANKED)
                 told = len(self._prompter.whole_task(state)["history"])
-                if not state.calls_left or not leave_out(
-                    state, steps=told, elements=len(state.observation.elements)
-                ):
+                if not leave_out(state, elements=some) and not leave_out(state, steps=told):
                     raise
 
     async def check_stop(self, state: RunState) -> Aligned:
@@ -125,7 +129,7 @@ class AlignmentJudge:
                 stop_refused=task.task_done is not True,
             )
 
-        return await self._shortened(state, judge)
+        return await self._shortened(state, judge, state.observation)
 
     async def _ask(
         self,

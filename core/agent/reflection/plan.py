@@ -6,6 +6,7 @@ from typing import Literal
 from core.agent.prompt_builder import Prompter
 from core.agent.state import RunState
 from core.llm.replies import split_thinking, why_nothing, why_stopped
+from core.schema.errors import PromptTooLong
 from core.schema.messages import LLMReply, LLMRequest, Message
 from core.schema.progress import Plan, Subtask
 
@@ -21,21 +22,28 @@ def read_plan(text: str, *, revision: int = 0) -> Plan | None:
     """Return the plan in a reply, or None if there is none.
 
     A numbered or dashed list counts. Continued lines, and items that are further indented than the first one, belong
-    to the item before them; text before the list is ignored. A reply of one line without a list is one subtask.
+    to the item before them, unless they are numbered and it is the only one, with a dash. Text before the list is
+    ignored. A reply of one line without a list is one subtask.
     """
     items: list[str] = []
-    outer = 0
+    below: list[str] = []  # What is numbered below a first item with a dash.
+    outer, dashed = 0, False
     for line in text.expandtabs(4).splitlines():
         mark = _MARK.match(line)
         indent = len(line) - len(line.lstrip())
         item = line[mark.end() :].strip() if mark else ""
         if item and (not items or indent <= outer):
-            outer = indent if not items else outer
+            if not items:
+                outer, dashed = indent, not (mark and mark[1])
             items.append(item)
         elif items and item:
+            if mark and mark[1] and dashed:
+                below.append(item)
             items[-1] += f"{' ' if items[-1].endswith(':') else '; '}{item}"
         elif items and line.strip() and indent:
             items[-1] += " " + line.strip()
+    if len(items) == 1 and below:
+        items = below
     if not items:
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         if len(lines) != 1:
@@ -65,7 +73,7 @@ async def make_plan(state: RunState, prompter: Prompter) -> str:
     why = ""
     request, reply, number = await _asked(state, prompter, "plan")
     for is_first in (True, False):
-        said, why = split_thinking(reply.text)[1], why_nothing(reply) or why_stopped(reply)
+        said, why = _indented(reply.text), why_nothing(reply) or why_stopped(reply)
         plan = None if why else read_plan(said, revision=state.trial - 1)
         if plan is not None:
             state.reflection.plan = plan
@@ -75,11 +83,15 @@ async def make_plan(state: RunState, prompter: Prompter) -> str:
         again = f"{why or 'This is no list.'} Write the subtasks as a numbered list, one line each, and nothing else."
         messages = (
             *prompter.asker.sent(request, number).messages[:1],
-            Message(role="assistant", text=said or "(an empty reply)"),
+            Message(role="assistant", text=said.strip() or "(an empty reply)"),
             Message(role="user", text=again),
         )
         request = prompter.request(state, "plan", messages, **prompter.whole_task(state))
-        reply, number = await prompter.ask(state, request)
+        try:
+            reply, number = await prompter.ask(state, request)
+        except PromptTooLong as error:
+            why = str(error)
+            break
     return f"{why} {NO_PLAN}".strip()
 
 
@@ -114,7 +126,14 @@ async def _asked(
         text = prompter.render(state, getattr(state.preset.prompts, purpose), **whole)
         return prompter.request(state, purpose, (Message(role="user", text=text),), **whole)
 
-    return await prompter.ask_shortened(state, make)
+    return await prompter.ask_shortened(state, make, exemplars=False)
+
+
+def _indented(text: str) -> str:
+    """Return what a reply says without its thinking, the indent of the first line kept."""
+    said = split_thinking(text)[1]
+    before = text[: text.find(said)].rpartition("\n")[2]
+    return said if before.strip() else before + said
 
 
 def _answer(text: str) -> str:

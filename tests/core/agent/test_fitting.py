@@ -133,3 +133,27 @@ def test_a_repair_turn_that_is_too_long_leaves_the_reply_s_own_problem(stage, ll
     first = steps(run)[0]
     assert (first.outcome, first.effect) == ("failed", "none")
     assert records(run, 1)["decide"].calls == (1,)
+
+
+def test_unusable_replies_which_every_prompt_tells_do_not_keep_elements_from_being_left_out(
+    stage, llm_server, tmp_path
+):
+    run = stage.open(llm_server, url=page_file(tmp_path, BUTTONS), calls=40)
+    llm_server.otherwise = WAIT
+    stage.step(run)
+    llm_server.otherwise = Reply(text="I would rather not.")
+    stage.step(run)
+    stage.step(run)
+    llm_server.otherwise = short_of(3000, WAIT)
+    stage.step(run)
+    assert steps(run)[-1].outcome == "done"
+    assert run.state.shortened.elements is not None
+
+
+def test_another_llm_is_shown_all_again(stage, llm_server, tmp_path):
+    run = stage.open(llm_server, url=page_file(tmp_path, BUTTONS))
+    llm_server.otherwise = short_of(2500, WAIT)
+    stage.step(run)
+    assert run.state.shortened.llm == "test"
+    run.use(llm=run._asker.llm)
+    assert run.state.shortened.elements is None

@@ -19,13 +19,9 @@ def fill_in(request):
     )
 
 
-def shorten(request):
-    return Reply(text="\n".join(line for line in request.texts[-1].splitlines() if "[" in line))
-
-
 @pytest.fixture
 def opened(live, server, tmp_path):
-    server.script(shorten, fill_in)
+    server.script(fill_in)
     live.session.agent.set_preset("synapse")
     live.open("web/open", url=page_file(tmp_path, FORM), instruction="Enter Ada of Oslo and save.")
     return live
@@ -38,7 +34,7 @@ def at_review(opened):
 
 
 def test_opening_a_task_asks_no_llm(opened, server):
-    assert (opened.view.phase, server.requests) == ("abstract", [])
+    assert (opened.view.phase, server.requests) == ("decide", [])
 
 
 def test_actions_that_wait_are_rewritten_before_their_turn(at_review):
@@ -75,7 +71,7 @@ def test_emptied_it_lets_the_llm_be_asked_at_the_next_step(at_review, server):
     live = at_review
     live.session.edits.edit_queue(())
     live.wait(lambda: live.step.action.queue == ())
-    server.script(shorten, Reply(text="REASON: Done.\nACTION: stop []"))
+    server.script(Reply(text="REASON: Done.\nACTION: stop []"))
     live.session.run_commands.step()
     live.wait(lambda: live.step.number == 2 and live.view.phase == "review")
     live.settle()

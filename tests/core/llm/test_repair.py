@@ -594,6 +594,8 @@ MOUSE_ACTIONS = Permissible(
     ("how", "action"),
     [
         ("double", DoubleClick(target=RefTarget(ref=3))),
+        ("Double_Click", DoubleClick(target=RefTarget(ref=3))),
+        ("left", Click(target=RefTarget(ref=3))),
         ("hover", Hover(target=RefTarget(ref=3))),
         ("", Click(target=RefTarget(ref=3))),
     ],
@@ -606,7 +608,11 @@ def test_a_call_of_click_may_say_how(how, action):
 
 @pytest.mark.parametrize(
     ("how", "problem"),
-    [("twice", "click takes double or right or hover as its how"), ("right", "right_click")],
+    [
+        ("twice", "click takes double or right or hover as its how"),
+        (["double"], "click takes double or right or hover as its how"),
+        ("right", "right_click"),
+    ],
 )
 def test_a_way_of_clicking_that_is_not_there_is_refused(how, problem):
     request = LLMRequest(purpose="decide", messages=(), permissible=MOUSE_ACTIONS)

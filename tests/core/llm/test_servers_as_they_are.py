@@ -278,22 +278,30 @@ class TestRealServersAsTheyAre:
         limits = [request.body["max_tokens"] for request in llm_server.requests]
         assert limits == [512, 512 + 16384, 512 + 16384, 512]
 
-    async def test_a_limit_that_the_user_has_set_is_never_exceeded(self, llm_server):
-        llm = make(llm_server, sampling=Sampling(max_tokens=1000))
-        llm_server.otherwise = Reply(text="", reasoning="Hm, hm, hm", finish_reason="length")
-        await llm.reply(ask(view=VIEW, sampling=Sampling(max_tokens=512)))
-        assert [request.body["max_tokens"] for request in llm_server.requests] == [512]
+    @pytest.mark.parametrize(
+        ("most", "limits"), [(400, [512, 512]), (20_000, [512, 512 + 16384]), (1000, [512, 1000])]
+    )
+    async def test_a_limit_that_the_user_has_set_bounds_the_room_for_reasoning(
+        self, llm_server, most, limits
+    ):
+        llm = make(llm_server, sampling=Sampling(max_tokens=most))
+        prompt = ask(view=VIEW, sampling=Sampling(max_tokens=512))
+        llm_server.script(Reply(text="Yes."))
+        await llm.reply(prompt)
+        llm.use_honoured(llm.honoured.replace(reasons=True))
+        llm_server.script(Reply(text="Yes."))
+        await llm.reply(prompt)
+        assert [request.body["max_tokens"] for request in llm_server.requests] == limits
         await llm.close()
 
-    async def test_room_for_reasoning_that_the_server_does_not_have_is_given_up(self, llm_server, llm):
+    async def test_room_for_reasoning_that_the_server_does_not_have_means_no_limit(self, llm_server, llm):
         llm.use_honoured(llm.honoured.replace(reasons=True))
         message = "max_tokens is too large: 16896. This model supports at most 4096 completion tokens."
         llm_server.script(Reply(status=400, body=json.dumps({"error": {"message": message}})))
         llm_server.otherwise = Reply(text="Yes.")
-        prompt = {"view": VIEW, "sampling": Sampling(max_tokens=512)}
-        reply = await llm.reply(ask(**prompt))
-        assert [request.body["max_tokens"] for request in llm_server.requests] == [512 + 16384, 512]
-        assert reply.retries[0].reason.endswith("asked again without room for reasoning.")
+        reply = await llm.reply(ask(view=VIEW, sampling=Sampling(max_tokens=512)))
+        assert [request.body.get("max_tokens") for request in llm_server.requests] == [512 + 16384, None]
+        assert reply.retries[0].reason.endswith("asked again without a limit.")
 
 
 class TestLimits:

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.agent.reflection.plan import LONGEST, read_plan
+from core.agent.reflection.plan import LONGEST, _indented, read_plan
 from core.schema.progress import Plan
 
 THREE = "1. Open the orders\n2. Find the one of November\n3. Read its colour"
@@ -49,6 +49,24 @@ def test_one_line_is_a_plan_of_one_subtask_and_prose_is_none():
 )
 def test_items_that_are_further_indented_are_part_of_their_subtask(reply):
     assert texts(read_plan(reply)) == ["Fill in the form: the name; the city", "Save it"]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        " 1. Open\n 2. Find\n 3. Read",
+        "<think>Hm.</think>\n  - Open\n  - Find\n  - Read",
+        "- Plan\n  1. Open\n  2. Find\n  3. Read",
+        "Sure:\n\n   * Open\n   * Find\n   * Read",
+    ],
+)
+def test_a_list_that_is_indented_as_a_whole_keeps_its_subtasks(reply):
+    assert texts(read_plan(_indented(reply))) == ["Open", "Find", "Read"]
+
+
+def test_numbers_that_are_aligned_at_the_right_are_of_one_list():
+    plan = read_plan(_indented("\n".join(f"{number:>2}. Step {number}" for number in range(1, 12))))
+    assert texts(plan) == [f"Step {number}" for number in range(1, 12)]
 
 
 def test_a_plan_that_is_too_long_is_cut_and_says_so():

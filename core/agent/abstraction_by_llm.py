@@ -31,9 +31,9 @@ def way_of(state: RunState) -> Literal["ranked", "explicit", "implicit"]:
     if how != "exemplars":
         return how
     exemplars = Prompter.exemplars(state)
-    if any(exemplar.parser for exemplar in exemplars):
-        return "implicit"
-    return "explicit" if any(exemplar.abstraction for exemplar in exemplars) else "ranked"
+    if any(exemplar.abstraction for exemplar in exemplars):
+        return "explicit"
+    return "implicit" if any(exemplar.parser for exemplar in exemplars) else "ranked"
 
 
 class Abstractor:

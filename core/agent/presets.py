@@ -50,8 +50,8 @@ class AbstractionTable(Record):
 
     how: Literal["ranked", "explicit", "implicit", "exemplars"] = "ranked"
     """``ranked``: by the words of the task, without an LLM. ``explicit``: the LLM writes it, shown pairs of
-    page and clean observation. ``implicit``: the LLM writes a program that makes it. ``exemplars``: implicit if one of
-    the recalled exemplars has a program, explicit if one has pairs, else ranked."""
+    page and clean observation. ``implicit``: the LLM writes a program that makes it. ``exemplars``: explicit if one of
+    the recalled exemplars has pairs, implicit if one has a program, else ranked."""
     keep: int = Field(default=40, ge=1, le=10_000)
     """Elements kept when ranked."""
     pairs: int = Field(default=6, ge=0, le=50)

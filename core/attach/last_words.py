@@ -14,7 +14,9 @@ _LAST_LINES = 3
 _LATER_LINES = 12
 """So many lines may follow an error that the program ended by, such as the rest of its message."""
 _PY_FRAME = re.compile(r'[\s|>]*File "(.+)", line (\d+)')
-_RICH_FRAME = re.compile(r"│ ([^\s│❱].*):(\d+)(?: in .+?)?\s*│$")
+_RICH_FRAME = re.compile(r"│ ([^\s│❱].*):(\d+)(?: in(?: .+?)?)?\s*│$")
+_RICH_WRAPPED = re.compile(r"│ ((?:/|[A-Za-z]:\\)\S*)\s*│$")
+"""The beginning of a path that goes on in the next line."""
 _GROUPED = re.compile(r"\s+\| ?")
 _GROUP_PART = re.compile(r"\s+\+[-+]+ [\d.]+ -+$")
 _NOT_ERRORS = ("Traceback (most recent", "Exception Group Traceback", "[Previous line repeated")
@@ -84,12 +86,14 @@ def _of_python(lines: Sequence[str], folder: Path) -> _Error | None:
     group: list[str] = []
     error, source = None, ""
     expected = ignored = False
+    begun = ""
     for at, line in enumerate(lines):
         ignored = ignored or line.startswith("Exception ignored ")
         if frame := _PY_FRAME.match(line) or _RICH_FRAME.match(line):
-            frames.append(_Frame(*frame.groups()))
-            expected, source = True, ""
+            frames.append(_Frame(begun + frame[1], frame[2]))
+            begun, expected, source = "", True, ""
             continue
+        begun = begun + wrapped[1] if (wrapped := _RICH_WRAPPED.match(line)) else ""
         grouped = bool(_GROUPED.match(line) or _GROUP_PART.match(line))
         expected = expected or bool(_GROUP_PART.match(line))
         text = _GROUPED.sub("", line, count=1) if grouped else line

@@ -40,13 +40,17 @@ _NO_MEMORY = re.compile(r"to allocate|_alloc|allocate memory|(?:insufficient|out
 
 def model_file(name: str) -> Path:
     """Return the file of ``gguf:FILE``; raises UsageError if it is no model, or llama.cpp is not installed."""
-    path = Path(name.removeprefix(LOCAL_PREFIX)).expanduser().absolute()
+    path = Path(name.removeprefix(LOCAL_PREFIX))
+    with suppress(RuntimeError):  # The name of nobody after ~.
+        path = path.expanduser()
+    path = path.absolute()
     try:
         with path.open("rb") as file:
             magic = file.read(4)
-    except OSError as error:
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
         raise UsageError(
-            f"The model file {path} cannot be read ({error.strerror}); correct the path in {name}."
+            f"The model file {path} cannot be read ({why}); correct the path in {name}."
         ) from error
     if magic != b"GGUF":
         raise UsageError(f"{path} is not a GGUF file; give a model in that format.")
@@ -127,7 +131,11 @@ class LocalServer:
 
     def _why_not_loaded(self, code: int) -> str:
         said = self._said()
-        told = next(iter(said), f"exit code {code}")
+        # Of an error of Python the last line tells most.
+        told = next(
+            reversed(said) if said[:1] == ["Traceback (most recent call last):"] else iter(said),
+            f"exit code {code}",
+        )
         if code == -9 or any(map(_NO_MEMORY.search, said)):
             return (
                 f"There is too little memory for {self._path} ({told}); choose a smaller model, or lower context in "
@@ -173,6 +181,9 @@ class LocalLLM(OpenAICompatibleLLM):
         )
         self._place = (path, settings)
         self._server: LocalServer | None = None
+        self._is_closed = False
+        self._earlier: list[AsyncOpenAI] = []
+        """Clients of a process that has ended, which calls may still hold."""
         self._loading = asyncio.Lock()
 
     @property
@@ -182,17 +193,21 @@ class LocalLLM(OpenAICompatibleLLM):
     @property
     def follows_schema(self) -> bool | None:
         """As a test has found; llama.cpp makes every model follow a schema."""
-        return True if not self.honoured.tested else super().follows_schema
+        follows = super().follows_schema
+        return True if follows is None else follows
 
     @property
     def reply_format(self) -> ReplyFormat:
         """As a test has found; without one JSON, for the chat templates of many small models leave tools out."""
-        return "json" if not self.honoured.tested else super().reply_format
+        if self.honoured.tested:
+            return super().reply_format
+        return "json" if self.follows_schema else "lines"
 
     @property
     def loading(self) -> str:
         """What the next call waits for before it can be sent, in a sentence; nothing if the model is loaded."""
-        if self._server is not None and self._server.is_up:
+        server = self._server or _servers.get(self._place)
+        if server is not None and server.is_up:
             return ""
         return f"llama.cpp loads {self.model}; the call waits."
 
@@ -216,7 +231,12 @@ class LocalLLM(OpenAICompatibleLLM):
         return reply.replace(seconds=reply.seconds + waited, retries=retries)
 
     async def close(self) -> None:
+        """End what is asked, and the process if no other LLM asks it; a call after that is refused."""
+        self._is_closed = True
         await super().close()
+        for client in self._earlier:
+            await client.close()
+        self._earlier.clear()
         server, self._server = self._server, None
         if server is None:
             return
@@ -229,16 +249,19 @@ class LocalLLM(OpenAICompatibleLLM):
 
     async def _open(self) -> "AsyncOpenAI":
         async with self._loading:
-            if self._server is None:
+            if self._server is None and not self._is_closed:
                 with _lock:
                     self._server = _servers.setdefault(self._place, LocalServer(*self._place))
                     self._server.users += 1
             server = self._server
-            if not server.is_up:
+            if server is not None and not server.is_up:
                 await asyncio.to_thread(server.start)
+            if server is None or self._is_closed:
+                raise LLMError(f"{self.server} was closed; ask it again by its name.")
             if self.address != f"{server.address}/v1":
-                await super().close()
-                self.address = f"{server.address}/v1"
+                if self._client is not None:
+                    self._earlier.append(self._client)
+                self._client, self.address = None, f"{server.address}/v1"
         return await super()._open()
 
     def _failure(self, error: Exception, silence: float) -> LLMFailure:

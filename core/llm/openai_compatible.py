@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 
 _CONNECT_SECONDS = 10.0
+_TELLING = 200
+"""Tokens of a prompt from which on its count tells how far the estimate is off."""
 _LIST_SECONDS = 10.0
 _MOST_MODELS = 5000
 
@@ -201,9 +203,10 @@ class OpenAICompatibleLLM:
             if on_retry is not None:
                 on_retry(retry)
 
-        client = await self._open()
         limited = True
         while True:
+            # A local LLM may have been started again since.
+            client = await self._open()
             sent = Dialect(self.honoured).arguments(
                 request, self.model, self.sampling, images=self._takes_images, limited=limited
             )
@@ -543,8 +546,9 @@ class OpenAICompatibleLLM:
         usage = assembly.usage(sent)
         cost = self._prices.cost(assembly.model, usage, self.model)
         pictures = any(isinstance(one.get("content"), list) for one in sent["messages"])
-        if usage.prompt_tokens and not usage.estimated and not pictures:
-            self._meter.ratios["tools" in sent] = usage.prompt_tokens / estimate_prompt(sent)
+        if not usage.estimated and not pictures and (estimated := estimate_prompt(sent)) >= _TELLING:
+            # Some servers leave cached tokens out of their count.
+            self._meter.ratios["tools" in sent] = min(max(usage.prompt_tokens / estimated, 0.5), 2.0)
         self._meter.count(usage, cost, self.model, assembly.model)
         return usage, cost, self._prices.cached_cost(assembly.model, usage, self.model)
 

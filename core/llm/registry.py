@@ -182,7 +182,7 @@ class LLMs:
             LLMChoice(name="person", title="You", description="You answer every request yourself."),
         ]
         for name, entry in self._settings.llms.items():
-            is_local = entry.model.startswith(LOCAL_PREFIX)
+            is_local = (entry.model or name).startswith(LOCAL_PREFIX)
             where = "on this machine" if is_local else f"at {origin(self._address(entry.base_url))}"
             choices.append(
                 LLMChoice(
@@ -203,7 +203,8 @@ class LLMs:
                 if name.startswith(PREFIX):
                     continue  # It repeats one run, and has done so.
                 where = found.base_url if isinstance(found, OpenAICompatibleLLM) else self._address("")
-                choices.append(LLMChoice(name=name, title=name, description=f"at {origin(where)}"))
+                told = "on this machine" if name.startswith(LOCAL_PREFIX) else f"at {origin(where)}"
+                choices.append(LLMChoice(name=name, title=name, description=told))
         return tuple(choices)
 
     def embedding(self, name: str) -> "Embedding":
@@ -330,8 +331,8 @@ class LLMs:
             "meter": self.meters.setdefault(name, Meter()),
             "honoured": self.honoured,
         }
-        if entry.model.startswith(LOCAL_PREFIX):
-            return LocalLLM(name, model_file(entry.model), self._settings.local, **shared)
+        if (model := entry.model or name).startswith(LOCAL_PREFIX):
+            return LocalLLM(name, model_file(model), self._settings.local, **shared)
         # A flag sends an entry to another server; the entry's own key stays at home then.
         redirected = bool(entry.base_url) and self._settings.base_url_origin == "flag"
         address = self._address("" if redirected else entry.base_url)

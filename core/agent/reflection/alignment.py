@@ -32,7 +32,7 @@ RANKED = 60
 AskedFor = Literal["aligned", "subtask", "task", "judgement"]
 _FORMS: dict[AskedFor, str] = {
     "aligned": "Write the sentence on the first line, and just YES or NO on the second.",
-    "subtask": "Reply with one word alone: DONE, NEEDLESS or OPEN.",
+    "subtask": "Reply with one of the words that were asked for, alone.",
     "task": "Reply with one word alone: YES or NO.",
     "judgement": "Reply with the JSON object and nothing else; aligned and task_done are true or false.",
 }

@@ -17,6 +17,8 @@ _MARK = re.compile(
     r"^\s*(?:\*\*)?(?:(?:step|subtask)\s*)?(\d{1,3})\s*[.):\]-]\s*(?:\*\*)?\s*|^\s*[-*•]\s+", re.IGNORECASE
 )
 
+_LABEL = re.compile(r"(?:[#*]+\s*(?:final )?answer\b[\s*]*:?[\s*]*|(?:final )?answer\s*:)\s*", re.IGNORECASE)
+
 
 def read_plan(text: str, *, revision: int = 0) -> Plan | None:
     """Return the plan in a reply, or None if there is none.
@@ -138,10 +140,7 @@ def _indented(text: str) -> str:
 
 def _answer(text: str) -> str:
     """Return the answer without the label and the quotes that an LLM puts around it."""
-    text = text.strip()
-    label, colon, rest = text.partition(":")
-    if colon and label.strip("#* ").lower() in ("answer", "final answer"):
-        text = rest.strip()
+    text = _LABEL.sub("", text.strip(), count=1).strip()
     if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'`":
         text = text[1:-1]
-    return "" if text.lower().rstrip(".") in ("none", "n/a", "(none)") else text
+    return "" if text.lower().rstrip(".") in ("none", "(none)") else text

@@ -27,6 +27,7 @@ from core.debugger.headless import RunReport, report
 from core.debugger.services import Services
 from core.environments.webarena_config import SITES
 from core.exemplars.library.records import LIBRARY_NAME
+from core.llm.local import LocalLLM
 from core.llm.registry import PREFIX
 from core.schema.errors import BrowserError, DataError, UsageError
 from core.schema.task import SourceKind
@@ -139,6 +140,10 @@ def node_setup(services: Services, llms: Iterable[str], count: int) -> NodeSetup
     for name in llms:
         if name.startswith(PREFIX):
             raise UsageError(f"{name} replays from the database of this machine. Omit --cluster.")
+        if isinstance(services.llms.get(name), LocalLLM):
+            raise UsageError(
+                f"{name} is a model file of this machine. Omit --cluster, or serve it for all nodes."
+            )
         services.llms.routed(name)
     settings = services.settings
     if settings.embedding != "built-in":

@@ -341,11 +341,15 @@ def test_beyond_the_threshold_memory_is_not_used(stage, llm_server, memory, tmp_
     assert [message["role"] for message in llm_server.requests[-1].body["messages"]] == ["system", "user"]
 
 
-def test_where_a_recalled_exemplar_has_a_program_one_is_written(stage, llm_server, memory, tmp_path):
+def test_where_recalled_exemplars_have_a_program_and_no_pairs_one_is_written(
+    stage, llm_server, memory, tmp_path
+):
     run = open_run(stage, llm_server, page_file(tmp_path, FORM))
     stage.until(run, "abstract")
     recall = run.state.recalled.recall
-    with_program = tuple(one.replace(parser="def parse(html):\n    return html") for one in recall.used)
+    with_program = tuple(
+        one.replace(parser="def parse(html):\n    return html", abstraction=()) for one in recall.used
+    )
     run.state.recalled_by_frame[0] = run.state.recalled.replace(recall=recall.replace(used=with_program))
     llm_server.script(Reply(text=PROGRAM), says("stop []"))
     stage.to_the_end(run)

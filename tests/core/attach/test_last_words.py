@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -140,6 +141,15 @@ def said_of(folder: Path, *command: str) -> str:
 def test_an_error_of_python_is_told_with_its_place(tmp_path, code, said):
     (tmp_path / "agent.py").write_text(code, encoding="utf-8")
     assert said_of(tmp_path, sys.executable, "agent.py", "--no-tea").endswith(said)
+
+
+@pytest.mark.parametrize("length", [30, 50, 52, 53, 60, 80, 120, 200])
+def test_the_place_of_an_error_is_told_where_a_frame_breaks_its_path(tmp_path, length):
+    folder = tmp_path / "a" / ("d" * length)
+    folder.mkdir(parents=True)
+    (folder / "agent.py").write_text(PYTHON["a frame around the error"][0], encoding="utf-8")
+    said = said_of(tmp_path, sys.executable, f"a/{'d' * length}/agent.py", "--no-tea")
+    assert re.search(r"\(\S*agent\.py, line 4\)$", said)
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="there is no Node")

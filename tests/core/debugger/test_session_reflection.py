@@ -133,8 +133,7 @@ def test_a_remedy_that_does_not_wait_is_refused_in_words(at_review):
 
 def test_the_making_of_the_index_is_reported_and_the_exemplars_are_shown(live, server):
     live.session.agent.set_preset("synapse")
-    no_program = Reply(text="I write none.")
-    server.script(no_program, Reply(text="[3] textbox"), Reply(text="REASON: So.\nACTION: stop []"))
+    server.script(Reply(text="[3] textbox"), Reply(text="REASON: So.\nACTION: stop []"))
     live.open("miniwob/login-user")
     assert any("Embedding exemplars" in view.message for view in live.views)
     live.to_review()

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.agent.reflection.plan import LONGEST, _indented, read_plan
+from core.agent.reflection.plan import LONGEST, _answer, _indented, read_plan
 from core.schema.progress import Plan
 
 THREE = "1. Open the orders\n2. Find the one of November\n3. Read its colour"
@@ -108,3 +108,19 @@ def test_at_most_one_subtask_is_current_whatever_happens(events, count):
         if index is not None:
             assert "waiting" not in statuses(plan)[:index]
             assert set(statuses(plan)[index + 1 :]) <= {"waiting"}
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer"),
+    [
+        ("###Answer\n42", "42"),
+        ("###Answer: 42", "42"),
+        ("**Answer:** 42", "42"),
+        ('Final answer: "42"', "42"),
+        ("Answers vary: 42", "Answers vary: 42"),
+        ("###Answer: N/A", "N/A"),
+        ("NONE.", ""),
+    ],
+)
+def test_an_answer_is_taken_without_its_label(reply, answer):
+    assert _answer(reply) == answer

@@ -107,7 +107,7 @@ GITHUB = {
         "examples": [example("a", "", "find_it [the cup]")],
     },
     "find_it": {**POLICY, "examples": [example("a", "", "click [7]")]},
-    "agent8k": {**POLICY, "examples": [example("a", "", "click [7]")]},
+    "Agent8k": {**POLICY, "examples": [example("a", "", "click [7]")]},
 }
 
 
@@ -116,7 +116,7 @@ def test_of_policies_it_is_told_what_is_undefined_replaced_and_never_begun_with(
     policies = inside.config / "policies"
     done = inside("exemplars", "import", path, "--policies", policies / "webarena")
     assert "Undefined: github_agent.instruction: line 2 offers lose_it, which is neither" in done.err
-    assert "agent8k: agent8k is not a valid policy name here" in done.err
+    assert "Agent8k: Agent8k is not a valid policy name here" in done.err
     assert "No run begins with one of these policies: add top = true to github_agent.md" in done.err
     assert "In place of" not in done.err
     again = inside("exemplars", "import", path, "--policies", inside.folder / "away", "--dry-run")

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from core.schema.errors import LLMError, LLMRefused, UsageError
 from core.schema.messages import LLMRequest, Message, Sampling
 from core.settings.settings import LLMSettings, LocalSettings, Settings
 from core.system.program import ROOT
+from tests.llm_server import Reply
 
 MODEL = os.environ.get("BACKSTEP_GGUF", "")
 needs_package = pytest.mark.skipif(find_spec("xllamacpp") is None, reason="xllamacpp is not installed")
@@ -84,6 +86,64 @@ def test_without_a_test_it_is_asked_for_json_by_a_schema(tmp_path):
     assert llm.reply_format == "tools"
     llm.use_honoured(Honoured(tested=1.0, tools="no", schema_level="none"))
     assert (llm.reply_format, llm.follows_schema) == ("lines", False)
+
+
+@pytest.fixture
+def in_place_of_llama(monkeypatch, tmp_path, llm_server):
+    """Have a process that only tells where the test's server is, and ends with its stdin."""
+    script = tmp_path / "process.py"
+    address = llm_server.base_url.removesuffix("/v1")
+    script.write_text(f"import sys\nprint({address!r}, flush=True)\nsys.stdin.read()\n")
+    monkeypatch.setattr(local, "_PROCESS", script)
+    llm_server.otherwise = Reply(text="Rome is old.")
+    return stub(tmp_path)
+
+
+async def test_a_call_after_the_end_is_refused_and_starts_no_process(in_place_of_llama):
+    llm = local.LocalLLM("tiny", in_place_of_llama, LocalSettings(), attempts=1)
+    assert (await llm.reply(STORY)).text == "Rome is old."
+    await llm.close()
+    with pytest.raises(LLMError, match="was closed; ask it again by its name"):
+        await llm.reply(STORY)
+    assert not local._servers
+
+
+async def test_an_llm_that_is_closed_while_it_loads_leaves_the_other_one_of_its_file_alone(in_place_of_llama):
+    one, other = (local.LocalLLM("tiny", in_place_of_llama, LocalSettings(), attempts=1) for _ in range(2))
+    asked = [asyncio.ensure_future(llm.reply(STORY)) for llm in (one, other)]
+    await asyncio.sleep(0)
+    await one.close()
+    first, second = await asyncio.gather(*asked, return_exceptions=True)
+    assert isinstance(first, LLMError) or first.text == "Rome is old."
+    assert second.text == "Rome is old."
+    assert len(local._servers) == 1
+    await other.close()
+    assert not local._servers
+
+
+async def test_a_process_that_has_ended_is_started_again_and_other_calls_go_on(in_place_of_llama, llm_server):
+    llm = local.LocalLLM("tiny", in_place_of_llama, LocalSettings(), attempts=3, first_wait=0.01)
+    arrived, release = threading.Event(), threading.Event()
+
+    def late(request):
+        arrived.set()
+        return Reply(text="Late.", before=release)
+
+    llm_server.script(late)
+    waits = asyncio.ensure_future(llm.reply(STORY))
+    await asyncio.to_thread(arrived.wait)
+    llm._server.process.kill()
+    llm._server.process.wait()
+    assert (await llm.reply(STORY)).text == "Rome is old."
+    release.set()
+    assert (await waits).text == "Late."
+    await llm.close()
+
+
+def test_a_path_that_cannot_be_one_is_named(open_with):
+    for path in ("~nobody-of-this-name/m.gguf", "a\0b"):
+        with pytest.raises(UsageError, match=r"cannot be read .*correct the path in gguf:"):
+            open_with().get(f"gguf:{path}")
 
 
 @needs_package

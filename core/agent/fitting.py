@@ -57,4 +57,6 @@ def told(state: RunState) -> str:
         parts.append(f"{left.steps or 'no'} earlier step{'s' if left.steps != 1 else ''}")
     if left.elements is not None:
         parts.append(f"{left.elements} elements of the page")
+    if not parts:  # Another LLM is asked.
+        return ""
     return f"The prompt was longer than the LLM takes: from now on it has at most {', '.join(parts)}."

@@ -157,3 +157,7 @@ def test_another_llm_is_shown_all_again(stage, llm_server, tmp_path):
     assert run.state.shortened.llm == "test"
     run.use(llm=run._asker.llm)
     assert run.state.shortened.elements is None
+    llm_server.otherwise = WAIT
+    stage.step(run)
+    assert view(run, 2).action.cut == ""
+    assert records(run, 2)["abstract"].how == ""

@@ -5,7 +5,7 @@ import itertools
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from core.agent.fitting import leave_out, show_less
 from core.agent.llm_calls import Asker
@@ -36,6 +36,8 @@ from core.schema.messages import (
 from core.schema.observation import CleanObservation, Observation, fenced, one_line, picture_type
 from core.schema.progress import CandidateDetail, FailedTrial
 from core.schema.secrets import named
+
+Item = TypeVar("Item")
 
 EXEMPLARS = "exemplars.j2"
 """Trajectories as one text, for replies by tool calls: these cannot be shown without their results."""
@@ -175,11 +177,9 @@ class Prompter:
     @staticmethod
     def whole_task(state: RunState) -> dict[str, Any]:
         """Return what a question about the whole task shows in place of what the policy at work knows."""
-        most = state.shortened.steps
-        shown = state.history if most is None else state.history[max(len(state.history) - most, 0) :]
         return {
             "objective": state.episode.instruction,
-            "history": tuple(map(_told, shown)),
+            "history": tuple(map(_told, _last(state.history, state.shortened.steps))),
             "notes": tuple(map(one_line, state.notes)),
         }
 
@@ -189,9 +189,7 @@ class Prompter:
         failed = state.reflection.failed if state.is_on("plan") else None
         if failed is None:
             return None
-        most = state.shortened.steps
-        shown = failed.history if most is None else failed.history[max(len(failed.history) - most, 0) :]
-        return failed.replace(history=tuple(map(_told, shown)))
+        return failed.replace(history=tuple(map(_told, _last(failed.history, state.shortened.steps))))
 
     @staticmethod
     def experience(state: RunState) -> tuple[str, ...]:
@@ -256,8 +254,7 @@ class Prompter:
         if not states or any(one.page_actions for one in states):
             allowed |= set(state.preset.actions or ACTIONS)
         found = tuple(one for one in recalled.recall.used if _named_in(one, allowed) <= allowed)
-        most = state.shortened.exemplars
-        return found if most is None else found[max(len(found) - most, 0) :]  # The last is the nearest.
+        return tuple(_last(found, state.shortened.exemplars))  # The last is the nearest.
 
     def _mistakes(self, state: RunState) -> tuple[Mistake, ...]:
         """Return what the exemplars in the prompt tell to have been wrong."""
@@ -405,6 +402,11 @@ class Prompter:
             for action in state.permissible.as_tools()
         )
         return request.replace(tools=tools, tool_choice="required")
+
+
+def _last(items: Sequence[Item], most: int | None) -> Sequence[Item]:
+    """Return so many of the last items at most; all for None."""
+    return items if most is None else items[max(len(items) - most, 0) :]
 
 
 def _shown_steps(state: RunState) -> int:

@@ -89,6 +89,21 @@ def settings(studio: Studio) -> QWidget:
     return dialog
 
 
+def settings_empty(studio: Studio) -> QWidget:
+    dialog = SettingsDialog(studio.window.theme, (), studio.window)
+    dialog.show_llms((), "")
+    dialog.show()
+    return dialog
+
+
+def settings_local(studio: Studio) -> QWidget:
+    dialog = SettingsDialog(studio.window.theme, (), studio.window)
+    model = "gguf:/home/ada/models of last week/" + "a-long-name-of-a-model-" * 4 + "q4.gguf"
+    dialog.show_llms((LLMEntry(name="small", model=model),), "small")
+    dialog.show()
+    return dialog
+
+
 def _editor(studio: Studio, number: int) -> BreakpointEditor:
     studio.review()
     studio.breakpoints.changed.send(samples.BREAKS)

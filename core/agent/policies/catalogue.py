@@ -4,10 +4,12 @@ A policy has a unique id, which is its folder and name (``webarena/find_commits`
 within its environment.
 """
 
+import glob
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from core.agent.policies.file import Policy, parse_policy, read_policy
 from core.environments.webarena_config import with_sites
@@ -19,6 +21,19 @@ from core.storage.resources import RESOURCES
 POLICIES = RESOURCES / "policies"
 NOT_POLICIES = ("README",)
 """Markdown files of a policies folder that are about it."""
+
+
+class _File(NamedTuple):
+    """A policy's file."""
+
+    place: tuple[str, ...]
+    """Its path within its folder."""
+    path: Path
+    folder: Path
+
+    def may_be_of(self, environment: str) -> bool:
+        """Return whether it lies in this environment's folder, or in none."""
+        return self.place[0] == environment or len(self.place) == 1
 
 
 class Policies:
@@ -40,6 +55,8 @@ class Policies:
         self._texts = dict(texts or {})
         self._read: dict[Path, tuple[tuple[int, ...], Policy]] = {}
         """What was read of each file, with its stamp at that time."""
+        self._listed: dict[Path, tuple[list[str], list[_File]]] = {}
+        """The files of each folder, with the names that were in it at that time."""
 
     def beside(self, folder: Path | None, texts: Mapping[str, str]) -> "Policies":
         """Return these policies with those of one more folder, which win, and with other texts of some.
@@ -56,7 +73,7 @@ class Policies:
         for id in texts:
             made.get(id)
         made = Policies((*self._folders, *added), self._sites, texts={**self._texts, **texts})
-        if folder is not None and not [path for path, home in made._files() if home == folder]:
+        if folder is not None and not any(file.folder == folder for file in made._files()):
             raise UsageError(f"{folder} contains no policies, which are files that end in .md.")
         problems = made.check()
         own = [problem for problem in problems if folder is not None and problem.startswith(str(folder))]
@@ -81,11 +98,10 @@ class Policies:
         DataError with file, line and nearest name where its file is wrong or
         it calls a policy that is not there.
         """
-        for path, folder in reversed(self._files()):
-            place = path.relative_to(folder)
-            near_by = not environment or place.parts[0] in (environment, path.name)
-            if place.with_suffix("").as_posix() == name or (path.stem == name and near_by):
-                self._current(path, folder)
+        for file in reversed(self._files()):
+            near_by = not environment or file.may_be_of(environment)
+            if "/".join(file.place).removesuffix(".md") == name or (file.path.stem == name and near_by):
+                self._current(file)
                 break
         whole = self._whole()
         policy = whole.get(name)
@@ -178,9 +194,9 @@ class Policies:
     def check(self) -> tuple[str, ...]:
         """Return a sentence, with file and line, for everything that is wrong in any policy file."""
         found: list[str] = []
-        for path, folder in self._winning():
+        for file in self._winning():
             try:
-                self._current(path, folder)
+                self._current(file)
             except DataError as error:
                 found.append(str(error))
         found += self._twins()
@@ -192,36 +208,41 @@ class Policies:
 
     # Reading
 
-    def _files(self) -> list[tuple[Path, Path]]:
-        return [
-            (path, folder)
-            for folder in self._folders
-            for path in sorted(folder.rglob("*.md"))
-            if path.stem not in NOT_POLICIES
-        ]
+    def _files(self) -> list[_File]:
+        return [file for folder in self._folders for file in self._files_in(folder)]
 
-    def _winning(self) -> list[tuple[Path, Path]]:
+    def _files_in(self, folder: Path) -> list[_File]:
+        names = glob.glob("**/*.md", root_dir=folder, recursive=True)
+        before, files = self._listed.get(folder, ([], []))
+        if names != before:
+            places = sorted(tuple(name.split(os.sep)) for name in names)
+            files = [
+                _File(place, Path(folder, *place), folder)
+                for place in places
+                if place[-1].removesuffix(".md") not in NOT_POLICIES
+            ]
+            self._listed[folder] = names, files
+        return files
+
+    def _winning(self) -> list[_File]:
         """Return the files without those that a later folder has one of the same place for."""
-        last: dict[Path, tuple[Path, Path]] = {}
-        for path, folder in self._files():
-            last[path.relative_to(folder)] = (path, folder)
-        return list(last.values())
+        return list({file.place: file for file in self._files()}.values())
 
     def _whole(self, environment: str | None = None) -> dict[str, Policy]:
         """Return the policies by id; with an environment, a wrong file that may be one of its own raises."""
         found: dict[str, Policy] = {}
-        for path, folder in self._winning():
+        for file in self._winning():
             try:
-                policy = self._current(path, folder)
+                policy = self._current(file)
             except DataError:
-                home = path.relative_to(folder).parts[0]
-                if environment is not None and home in (environment, path.name):
+                if environment is not None and file.may_be_of(environment):
                     raise
                 continue
             found[policy.id] = policy
         return found
 
-    def _current(self, path: Path, folder: Path) -> Policy:
+    def _current(self, file: _File) -> Policy:
+        _, path, folder = file
         stamp = stamp_of(path)
         before, known = self._read.pop(path, ((), None))
         if known is not None and before == stamp:
@@ -241,7 +262,7 @@ class Policies:
     def _twins(self) -> Iterator[str]:
         """Tell of files of one folder that give themselves the same id; the last of them is used."""
         seen: dict[tuple[Path, str], Path] = {}
-        for path, folder in self._files():
+        for _, path, folder in self._files():
             if path not in self._read:
                 continue
             policy = self._read[path][1]

@@ -1,5 +1,6 @@
 """The grammar of the agents is closed: each action text that a prompt shows is one that a reply may have."""
 
+import asyncio
 import re
 
 import pytest
@@ -81,17 +82,31 @@ def forms_of(name):
     return ("lines", "json", "tools") if Presets().get(name).open_format else ("lines", "json")
 
 
-@pytest.mark.parametrize(("name", "form"), [(name, form) for name in PRESETS for form in forms_of(name)])
-async def test_a_reply_in_the_words_of_a_prompt_is_taken(looks, name, form):
+@pytest.fixture(
+    scope="module", params=[(name, form) for name in PRESETS for form in forms_of(name)], ids="-".join
+)
+def prompts(looks, request):
+    """Return what a preset asks with a form of replies on each site's pages: task, state and request."""
+    name, form = request.param
     resources = agent_resources_of()
     preset = resources.presets.get(name).replace(reply_format=form)
-    shown = 0
-    for task, capture in looks:
-        for state in states_on(task, capture, preset, resources):
-            for request in await asked_at(state, resources):
-                shown += 1
-                assert not_taken(request, state) == [], (task.id, request.purpose)
-    assert shown > len(looks)
+
+    async def ask():
+        return [
+            (task, state, asked)
+            for task, capture in looks
+            for state in states_on(task, capture, preset, resources)
+            for asked in await asked_at(state, resources)
+        ]
+
+    found = asyncio.run(ask())
+    assert len(found) > len(looks)
+    return found
+
+
+def test_a_reply_in_the_words_of_a_prompt_is_taken(prompts):
+    for task, state, request in prompts:
+        assert not_taken(request, state) == [], (task.id, request.purpose)
 
 
 CONTRADICTIONS = {
@@ -103,25 +118,20 @@ NEVER = (r"no harm", r'~"', r"\^[A-Z]", r"\[direction\]")
 """What no prompt may say: that nothing can go wrong, patterns of a state's file, a word in place of its few values."""
 
 
-@pytest.mark.parametrize(("name", "form"), [(name, form) for name in PRESETS for form in forms_of(name)])
-async def test_no_prompt_asks_for_two_things_that_exclude_one_another(looks, name, form):
-    resources = agent_resources_of()
-    preset = resources.presets.get(name).replace(reply_format=form)
-    for task, capture in looks:
-        for state in states_on(task, capture, preset, resources):
-            for request in await asked_at(state, resources):
-                if request.purpose == "remedies":
-                    continue  # It begins with the prompt for the action, and then asks for others.
-                words = without_page(request)
-                for what, (one, other) in CONTRADICTIONS.items():
-                    assert not (re.search(one, words) and re.search(other, words)), (what, words)
-                assert [pattern for pattern in NEVER if re.search(pattern, words)] == []
-                if request.purpose == "function":  # The rationale is its thought.
-                    assert not re.search(r"REASON:|Its thought says|\"thought\"", request.messages[-1].text)
-                if form != "tools" and state.permissible.action("scroll") and request.purpose == "decide":
-                    assert re.search(r"scroll\W.*\b(up|down)\b|\"direction\": \"up\"", words)
-                if state.permissible.action("stop") is None and request.purpose != "repair":
-                    assert not re.search(r"(?m)^- Stop |^- When the task is done", words), words
+def test_no_prompt_asks_for_two_things_that_exclude_one_another(prompts):
+    for _, state, request in prompts:
+        if request.purpose == "remedies":
+            continue  # It begins with the prompt for the action, and then asks for others.
+        form, words = state.preset.reply_format, without_page(request)
+        for what, (one, other) in CONTRADICTIONS.items():
+            assert not (re.search(one, words) and re.search(other, words)), (what, words)
+        assert [pattern for pattern in NEVER if re.search(pattern, words)] == []
+        if request.purpose == "function":  # The rationale is its thought.
+            assert not re.search(r"REASON:|Its thought says|\"thought\"", request.messages[-1].text)
+        if form != "tools" and state.permissible.action("scroll") and request.purpose == "decide":
+            assert re.search(r"scroll\W.*\b(up|down)\b|\"direction\": \"up\"", words)
+        if state.permissible.action("stop") is None and request.purpose != "repair":
+            assert not re.search(r"(?m)^- Stop |^- When the task is done", words), words
 
 
 def without_page(request):

@@ -1,5 +1,6 @@
 """Import and export of exemplars: prints the changes first, then does everything or nothing."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -14,10 +15,10 @@ from core.exemplars.exchange.imports.step import is_step
 from core.exemplars.exchange.plan import Fate, ImportChoices, ImportPlan
 from core.exemplars.exchange.reader import titles_of
 from core.exemplars.files import write_files
-from core.exemplars.library.records import Filter, Origin
+from core.exemplars.library.records import ANY, Filter, Origin
 from core.exemplars.memory import Memory
 from core.schema.errors import DataError, UsageError
-from core.schema.exemplar import Exemplar
+from core.schema.exemplar import Exemplar, Status
 from core.settings.settings import Settings, config_folder
 from core.settings.user_file import near
 
@@ -70,6 +71,7 @@ def export_exemplars(
     families: Collection[str] = (),
     ids: Collection[str] = (),
     origin: Origin | None = None,
+    statuses: tuple[Status, ...] = ("reviewed",),
     mine: bool = False,
     as_json: bool = False,
 ) -> None:
@@ -89,11 +91,18 @@ def export_exemplars(
         for name in names:
             if name not in known:
                 raise UsageError(f'There is no {what} "{name}"; {near(name, known)}')
-    chosen = tuple(
+    matching = [
         exemplar
         for exemplar in among
         if (not families or exemplar.family in families) and (not ids or exemplar.id in ids)
+    ]
+    chosen = tuple(exemplar for exemplar in matching if exemplar.review.status in statuses)
+    left_out = Counter(
+        exemplar.review.status for exemplar in matching if exemplar.review.status not in statuses
     )
+    without = " and ".join(f"{number} {status}" for status, number in sorted(left_out.items()))
+    if without:
+        say(f"Left out: {without}. To export them too, use --status.")
     if not chosen and held:
         raise UsageError("No exemplar matches all filters. To list exemplars, use exemplars list.")
     if not chosen:
@@ -120,11 +129,11 @@ def export_exemplars(
 
 
 def _held(memory: Memory, origin: Origin | None = None, *, mine: bool = False) -> list[Exemplar]:
-    """Return the exemplars of the library and of files by family and id, those in the archive too.
+    """Return the exemplars of the library and of files by family and id, of any status.
 
     With an origin only those that came from there, with `mine` none of the installation's.
     """
-    entries = memory.library().entries(Filter(archived=None, origin=origin or ""))
+    entries = memory.library().entries(Filter(statuses=ANY, origin=origin or ""))
     held = (entry.exemplar for entry in entries if not (mine and entry.provenance.origin == "bundled"))
     return sorted(held, key=lambda exemplar: (exemplar.family, exemplar.id))
 

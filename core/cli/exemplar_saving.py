@@ -13,7 +13,7 @@ from core.debugger.exemplars.saving.selection import Selection, exemplar_of_run
 from core.debugger.exemplars.scripted import Look, RecordedExemplar, exemplar_of, open_world, perform, written
 from core.environments.registry import Environments
 from core.exemplars.files import read_exemplars, write_exemplars
-from core.exemplars.library.records import LIBRARY_NAME
+from core.exemplars.library.records import LIBRARY_NAME, first_review
 from core.exemplars.library.store import Library
 from core.llm.replies import read_lines
 from core.schema.action_text import parse_action
@@ -52,7 +52,11 @@ def keep_run(
     if not dry_run:
         path = settings.database.parent / LIBRARY_NAME
         with closing(Library.open(path)) as library:
-            library.save(kept.exemplar, kept.provenance, why=f"kept from run {run}")
+            library.save(
+                kept.exemplar.replace(review=first_review(kept.provenance.origin)),
+                kept.provenance,
+                why=f"kept from run {run}",
+            )
     if as_json:
         put_json({**kept.model_dump(mode="json"), "kept_in": str(path) if path else None})
     say(f"{kept.exemplar.id} was saved in {path}." if path else "Nothing was saved.")

@@ -52,12 +52,13 @@ def list_exemplars(
         )
         return
     put_table(
-        ("exemplar", "family", "origin", "looks", "tokens", "retrieved", "used", "changed", "task"),
+        ("exemplar", "family", "status", "origin", "looks", "tokens", "retrieved", "used", "changed", "task"),
         [
             (
                 row.id,
                 row.family,
-                row.origin + (", archived" if row.archived else ""),
+                row.review.status,
+                row.origin,
                 str(row.steps),
                 str(row.tokens),
                 str(row.retrieved),
@@ -117,6 +118,9 @@ def show_exemplar(
         )
         return
     put(f"{exemplar.id} of the family {exemplar.family}, {entry.provenance.origin}, {entry.tokens} tokens")
+    review = exemplar.review
+    by, at = f", by {review.by}" if review.by else "", f", {_day(review.at)}" if review.at else ""
+    put(f"{review.status}{by}{at}")
     put(f"task: {exemplar.task}")
     for number, step in enumerate(exemplar.steps, start=1):
         put("")

@@ -31,9 +31,16 @@ from core.schema.errors import UsageError
 Words = Annotated[
     str, typer.Option("--search", help="Words to find in task, thoughts, actions, tags or note.")
 ]
+Statuses = Annotated[
+    list[str] | None,
+    typer.Option("--status", help="Only new, reviewed or retired ones. Can be repeated."),
+]
 OriginName = Annotated[str, typer.Option("--origin", help='Only this origin, such as "demonstration".')]
 _IMPORTED = "jsonl, synapse, step, mind2web, webshop, chrome-recorder, browser-use or browsergym"
 _EXPORTED = "jsonl, chat, atif or synapse"
+ChangedIds = Annotated[
+    list[str] | None, typer.Argument(help="Exemplars. Default: all that match the filters.")
+]
 Votes = Annotated[int, typer.Option("--votes", min=1, max=50, help="How many of the nearest vote.")]
 
 
@@ -52,11 +59,11 @@ class ExemplarsChosen:
     llm: Annotated[str, typer.Option("--llm", help="Only those decided by this LLM.")] = ""
     since: Annotated[str, typer.Option("--from", help="Made on this day or later, such as 2025-01-31.")] = ""
     until: Annotated[str, typer.Option("--until", help="Made before this day.")] = ""
-    archived: Annotated[bool, typer.Option("--archived", help="Only those in the archive.")] = False
+    status: Statuses = None
 
     def filter(self) -> Any:
-        """Return the filter; raises UsageError for an unknown origin, or what is no day."""
-        from core.exemplars.library.records import Filter
+        """Return the filter; raises UsageError for an unknown origin or status, or what is no day."""
+        from core.exemplars.library.records import IN_USE, Filter
 
         return Filter.model_validate(
             {
@@ -69,7 +76,7 @@ class ExemplarsChosen:
                 "llm": self.llm,
                 "made_from": _moment(self.since, "--from"),
                 "made_until": _moment(self.until, "--until"),
-                "archived": self.archived,
+                "statuses": _statuses(self.status) or IN_USE,
             }
         )
 
@@ -161,6 +168,60 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
             family=family,
             anyway=anyway,
             dry_run=dry_run,
+            as_json=as_json,
+        )
+
+    @group.command()
+    @with_groups
+    def review(
+        as_status: Annotated[str, typer.Argument(metavar="STATUS", help="reviewed, retired or new.")],
+        ids: ChangedIds = None,
+        db: Database = None,
+        as_json: AsJson = False,
+        *,
+        chosen: ExemplarsChosen,
+    ) -> None:
+        """Say that exemplars are reviewed: runs recall them. Retired ones are kept, but not recalled."""
+        from core.cli.exemplar_changes import change_exemplars
+        from core.exemplars.library.bulk import review_all
+
+        (status,) = _statuses([as_status])
+        change_exemplars(
+            settings_with(db=db),
+            ids or (),
+            chosen.filter(),
+            f"marked as {status}",
+            lambda library, which: review_all(library, which, status),
+            as_json=as_json,
+        )
+
+    @group.command()
+    @with_groups
+    def tag(
+        ids: ChangedIds = None,
+        add: Annotated[list[str] | None, typer.Option("--add", help="Add this tag. Can be repeated.")] = None,
+        remove: Annotated[
+            list[str] | None, typer.Option("--remove", help="Remove this tag. Can be repeated.")
+        ] = None,
+        to_family: Annotated[str, typer.Option("--to-family", help="Move them to this family.")] = "",
+        db: Database = None,
+        as_json: AsJson = False,
+        *,
+        chosen: ExemplarsChosen,
+    ) -> None:
+        """Add tags to exemplars, remove tags, or move them to another family. Each becomes a new version."""
+        from core.cli.exemplar_changes import change_exemplars
+        from core.exemplars.library.bulk import edit_all, with_tags
+
+        if not (add or remove or to_family.strip()):
+            raise UsageError("Use --add or --remove with a tag, or --to-family with a family.")
+        edit = with_tags(add or (), remove or (), to_family)
+        change_exemplars(
+            settings_with(db=db),
+            ids or (),
+            chosen.filter(),
+            "changed",
+            lambda library, which: edit_all(library, which, edit, "changed"),
             as_json=as_json,
         )
 
@@ -285,9 +346,7 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
     @group.command()
     @with_groups
     def replay(
-        ids: Annotated[
-            list[str] | None, typer.Argument(help="Exemplars. Default: all that match the filters.")
-        ] = None,
+        ids: ChangedIds = None,
         on_gate: OnGate = None,
         browser: Browser = None,
         db: Database = None,
@@ -432,6 +491,7 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
             typer.Option("--ids", help="Only these ids, separated by commas. Can be repeated."),
         ] = None,
         origin: OriginName = "",
+        status: Statuses = None,
         mine: Annotated[bool, typer.Option("--mine", help="Only yours, not the bundled exemplars.")] = False,
         output: Annotated[
             Path | None,
@@ -444,7 +504,7 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
             bool, typer.Option("--json", help="Print what was written as JSON to stdout.")
         ] = False,
     ) -> None:
-        """Export exemplars to a file for Backstep or another program."""
+        """Export reviewed exemplars to a file for Backstep or another program."""
 
         from core.cli.exemplar_exchange import export_exemplars
 
@@ -455,6 +515,7 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
             families=family or (),
             ids=[one.strip() for listed in ids or () for one in listed.split(",") if one.strip()],
             origin=_origin(origin),
+            statuses=_statuses(status) or ("reviewed",),
             mine=mine,
             as_json=as_json,
         )
@@ -467,6 +528,15 @@ def _origin(name: str) -> Any:
     if name and name not in get_args(Origin):
         raise UsageError(f'"{name}" is not an origin; use one of {", ".join(get_args(Origin))}.')
     return name or None
+
+
+def _statuses(names: list[str] | None) -> tuple[Any, ...]:
+    from core.exemplars.library.records import ANY
+
+    for name in names or ():
+        if name not in ANY:
+            raise UsageError(f'"{name}" is not a status; use {", ".join(ANY)}.')
+    return tuple(names or ())
 
 
 def _moment(day: str, flag: str) -> float | None:

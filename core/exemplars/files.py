@@ -35,11 +35,13 @@ class ExemplarFiles:
         self._read: dict[Path, tuple[tuple[int, int], _Lines]] = {}
 
     def all(self) -> tuple[Exemplar, ...]:
-        """Return the exemplars that are not archived, by family and id; `problems` tells what was left out."""
-        return tuple(member.exemplar for member in self.members() if not member.exemplar.archived)
+        """Return the exemplars that are not retired, by family and id; `problems` tells what was left out."""
+        return tuple(
+            member.exemplar for member in self.members() if member.exemplar.review.status != "retired"
+        )
 
     def members(self) -> tuple[FileMember, ...]:
-        """Return all exemplars by family and id, archived ones included; `problems` tells what was left out."""
+        """Return all exemplars by family and id, retired ones included; `problems` tells what was left out."""
         return self._looked_through()[0]
 
     def problems(self) -> tuple[str, ...]:

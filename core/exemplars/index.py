@@ -20,7 +20,7 @@ from core.exemplars.nearest import SMALL, Mask, Nearest
 from core.exemplars.vectors import Damaged, VectorStore
 from core.llm.embedding import Embedding, OnProgress, Vectors
 from core.schema.errors import DataError
-from core.schema.exemplar import Exemplar
+from core.schema.exemplar import Exemplar, Status
 from core.schema.record import Record
 
 _BATCH = 256
@@ -144,7 +144,7 @@ class ExemplarIndex:
     def placed(self) -> Placed:
         """Return all members by their ids, for what looks at all of them at once."""
         rows = sorted(self._row_of.values(), key=lambda row: self._members[row].id)
-        families, _, slots = self._columns[:, rows]
+        families, _, _, slots = self._columns[:, rows]
         return Placed(
             numbers=np.array([self._members[row].number for row in rows], np.int64),
             ids=tuple(self._members[row].id for row in rows),
@@ -169,7 +169,7 @@ class ExemplarIndex:
 
     def vector_of(self, number: int) -> Vectors:
         """Return the vector of a member; raises Damaged."""
-        row: Vectors = self.rows(self._columns[2, [self._row_of[number]]])[0]
+        row: Vectors = self.rows(self._columns[-1, [self._row_of[number]]])[0]
         return row
 
     def nearest(
@@ -179,14 +179,16 @@ class ExemplarIndex:
         *,
         family: str = "",
         environment: str | None = None,
+        status: Status | None = None,
         without: int = 0,
     ) -> tuple[Near, ...]:
         """Return the exemplars nearest to a vector, the nearest first, equal ones by family and id.
 
-        With `environment`, only those of it and those of none count; `without`
-        is the number of one that does not. Raises Damaged if the vectors have to be made again.
+        With `environment`, only those of it and those of none count, with
+        `status` only new or only reviewed ones; `without` is the number of one
+        that does not. Raises Damaged if the vectors have to be made again.
         """
-        rows = self._nearest_rows(query, count, self._allowed(family, environment, without))
+        rows = self._nearest_rows(query, count, self._allowed(family, environment, status, without))
         exemplars = self.exemplars([self._members[row].number for row, _ in rows])
         near = ((exemplars.get(self._members[row].number), far) for row, far in rows)
         return tuple(Near(exemplar=one, distance=far) for one, far in near if one is not None)
@@ -213,8 +215,8 @@ class ExemplarIndex:
         """The rows of those there are, by number."""
         self._codes: dict[str, int] = {}
         """Families and environments, each with its place."""
-        self._columns = np.zeros((3, 0), np.int64)
-        """Of each row the family, the environment and the slot, which is -1 for a member that has gone."""
+        self._columns = np.zeros((4, 0), np.int64)
+        """Of each row the family, the environment, whether it is new, and the slot: -1 for one that has gone."""
         self._nearest: Nearest | None = None
         self._generation = ""
 
@@ -237,7 +239,9 @@ class ExemplarIndex:
             last, changes = await asyncio.to_thread(self.library.changes, self._since)
         if exemplars != self._given:
             given = [
-                LibraryChange(number, one.id, one.family, one.environment, text_number(one.key), 0)
+                LibraryChange(
+                    number, one.id, one.family, one.environment, text_number(one.key), one.review.status
+                )
                 for number, one in exemplars.items()
             ]
         elif not changes and self._nearest is not None:
@@ -268,7 +272,7 @@ class ExemplarIndex:
         on_progress: OnProgress | None,
     ) -> int:
         """Embed the texts that have no vectors, some at a time, and return how many."""
-        living = [member for member in members if not member.archived]
+        living = [member for member in members if member.status != "retired"]
         slots = vectors.slots(one.text for one in living)
         texts: dict[int, int] = {}
         for one, slot in zip(living, slots.tolist(), strict=True):
@@ -301,19 +305,21 @@ class ExemplarIndex:
         living = [
             change
             for change in changes
-            if not change.archived and not (change.number > 0 and self._hides(change.id, change.family))
+            if change.status != "retired"
+            and not (change.number > 0 and self._hides(change.id, change.family))
         ]
         columns = np.array(
             [
                 [self._code(one.family) for one in living],
                 [self._code(one.environment) for one in living],
+                [one.status == "new" for one in living],
                 vectors.slots(one.text for one in living),
             ],
             np.int64,
         )
         # One that was saved again since its text was read has no vector: it comes with the next change.
         for row, one in enumerate(living, start=len(self._members)):
-            if columns[2, row - len(self._members)] >= 0:
+            if columns[-1, row - len(self._members)] >= 0:
                 self._row_of[one.number] = row
         self._members += living
         self._columns = np.concatenate([self._columns, columns], axis=1)
@@ -324,13 +330,21 @@ class ExemplarIndex:
     def _remove(self, number: int) -> None:
         row = self._row_of.pop(number, None)
         if row is not None:
-            self._columns[2, row] = -1
+            self._columns[-1, row] = -1
 
     # Searching
 
-    def _allowed(self, family: str = "", environment: str | None = None, without: int = 0) -> Mask:
-        families, environments, slots = self._columns
+    def _allowed(
+        self,
+        family: str = "",
+        environment: str | None = None,
+        status: Status | None = None,
+        without: int = 0,
+    ) -> Mask:
+        families, environments, new, slots = self._columns
         allowed: Mask = slots >= 0
+        if status is not None:
+            allowed &= new == (status == "new")
         if family:
             allowed &= families == self._codes.get(family, -1)
         if environment is not None:
@@ -343,7 +357,7 @@ class ExemplarIndex:
         """Return the rows of the nearest members with their distances, equal ones by family and id."""
         if self._nearest is None or self._vectors is None or count < 1 or not allowed.any():
             return []
-        slots_of = self._columns[2]
+        slots_of = self._columns[-1]
         slots_allowed: Mask = np.zeros(max(len(self._vectors), int(slots_of.max()) + 1), np.bool_)
         slots_allowed[slots_of[allowed]] = True
         slots, distances = self._nearest.search(query, count, None if slots_allowed.all() else slots_allowed)

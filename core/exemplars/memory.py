@@ -110,7 +110,7 @@ class Memory:
     ) -> tuple[tuple[LibraryRow, float], ...]:
         """Return the exemplars that the filter lets through nearest to `text` by meaning, with their distances.
 
-        Those in the archive have no place in the index. Raises as `recall` does.
+        Retired ones have no place in the index. Raises as `recall` does.
         """
         return await self.looked_up(lambda index: self._like(index, text, count, wanted or Filter()))
 
@@ -245,7 +245,7 @@ class Memory:
         return self._library_path
 
     def exemplar(self, id: str) -> Exemplar | None:
-        """Return one of the library or of the files, in the archive or not; raises LibraryError."""
+        """Return one of the library or of the files, of any status; raises LibraryError."""
         entry = self.library().find(id)
         return None if entry is None else entry.exemplar
 

@@ -1,5 +1,6 @@
 """Which exemplars to prompt with: the nearest vote for a family, or go in themselves."""
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
@@ -8,10 +9,11 @@ from core.exemplars.checks import unreadable
 from core.exemplars.index import Near
 from core.exemplars.library.tables import tokens_of
 from core.llm.embedding import Embedding, Vectors
-from core.schema.exemplar import Recall, RecallSettings, Retrieved
+from core.schema.exemplar import Recall, RecallSettings, Retrieved, Status
 
 SHOWN = 5
 """Rejected exemplars that are listed."""
+_NEW = "It is new: review it, so that runs recall it."
 _TOLD = 3
 """Exemplars that cannot be read and are named."""
 _READ = 64
@@ -29,7 +31,13 @@ class Searched(Protocol):
     async def vector(self, text: str) -> Vectors: ...
 
     def nearest(
-        self, query: Vectors, count: int, *, family: str = "", environment: str | None = None
+        self,
+        query: Vectors,
+        count: int,
+        *,
+        family: str = "",
+        environment: str | None = None,
+        status: Status | None = None,
     ) -> tuple[Near, ...]: ...
 
 
@@ -37,21 +45,47 @@ async def recall(query: str, index: Searched, settings: RecallSettings, *, envir
     """Look `query` up; the index has to be fresh. Raises LLMError if the embedding's server fails."""
     found: tuple[Near, ...] = ()
     of_family: tuple[Near, ...] = ()
+    new: tuple[Near, ...] = ()
     if len(index):
         within = environment if environment and not settings.other_environments else None
         vector = await index.vector(query)
-        found = index.nearest(vector, settings.most + max(SHOWN, settings.votes), environment=within)
+        status: Status | None = None if settings.unreviewed else "reviewed"
+        found = index.nearest(
+            vector, settings.most + max(SHOWN, settings.votes), environment=within, status=status
+        )
+        if status is not None:
+            new = index.nearest(vector, SHOWN, environment=within, status="new")
         voters = _voters(_readable(found), settings)
         if voters and settings.by == "family":
             family = voted([voter.exemplar.family for voter in voters])
             many = _READ
             while True:
-                of_family = index.nearest(vector, many, family=family, environment=within)
+                of_family = index.nearest(vector, many, family=family, environment=within, status=status)
                 chosen, too_many = _chosen(_readable(of_family), settings)
                 if len(of_family) < many or too_many or len(chosen) == settings.most:
                     break
                 many *= 4
-    return decide(query, index.embedding.name, settings, found, of_family)
+    return _with_new(decide(query, index.embedding.name, settings, found, of_family), new)
+
+
+def _with_new(recalled: Recall, new: tuple[Near, ...]) -> Recall:
+    """Tell of new exemplars that are nearer than the farthest used one, and so might have been used."""
+    farthest = max((one.distance for one in recalled.retrieved if one.used), default=math.inf)
+    nearer = tuple(one for one in new if one.distance < farthest)
+    if not nearer:
+        return recalled
+    many = "At least " if len(nearer) == SHOWN else ""
+    text = (
+        f"{many}{len(nearer)} new {'one is' if len(nearer) == 1 else 'ones are'} as near, but not used: nobody has "
+        "reviewed them."
+    )
+    return recalled.replace(
+        retrieved=(
+            *recalled.retrieved,
+            *_retrieved((), (), nearer, dict.fromkeys((one.exemplar.id for one in nearer), _NEW)),
+        ),
+        why=text if not recalled.retrieved else f"{recalled.why} {text}",
+    )
 
 
 def in_reach(distances: Sequence[float], reach: float) -> int:

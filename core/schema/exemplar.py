@@ -2,14 +2,28 @@
 chosen, apart from the index, which takes long to load.
 """
 
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from core.schema.record import Record
 
 FORMAT = 1
 """Version of the line in a file; a higher one is refused."""
+
+
+Status = Literal["new", "reviewed", "retired"]
+"""New: nobody has looked at it yet. Reviewed: runs recall it. Retired: it is kept, but recalled no more."""
+
+
+class ExemplarReview(Record):
+    """Whether an exemplar is in use, by whose decision, and since when."""
+
+    status: Status = "reviewed"
+    by: str = ""
+    """Who decided it; empty where nobody did: it came so."""
+    at: float = 0.0
+    """Seconds since the epoch; 0 where nobody did."""
 
 
 class DraftStep(Record):
@@ -94,12 +108,12 @@ class Draft(Record):
 
     @classmethod
     def of(cls, exemplar: "Exemplar") -> "Draft":
-        """Return what is edited of an exemplar: all but whether it is in the archive."""
-        return Draft.model_validate(exemplar.model_dump(exclude={"format", "archived"}))
+        """Return what is edited of an exemplar: all but its review."""
+        return Draft.model_validate(exemplar.model_dump(exclude={"format", "review"}))
 
-    def exemplar(self, *, archived: bool = False) -> "Exemplar":
+    def exemplar(self, review: ExemplarReview | None = None) -> "Exemplar":
         """Return it as it would be stored; raises pydantic's ValidationError if it cannot be."""
-        return Exemplar.model_validate({**self.model_dump(), "archived": archived})
+        return Exemplar.model_validate({**self.model_dump(), "review": review or ExemplarReview()})
 
     def mistakes(self, step: int) -> tuple[DraftContrast, ...]:
         """Return the contrasts of the look at `step`, from 0: a look that comes twice has them the first time.
@@ -121,7 +135,16 @@ class Exemplar(Draft):
     task: str = Field(min_length=1)
     steps: tuple[ExemplarStep, ...] = Field(min_length=1)
     contrasts: tuple[Contrast, ...] = ()
-    archived: bool = False
+    review: ExemplarReview = ExemplarReview()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _archived(cls, values: Any) -> Any:
+        """Read what files said before there was a review."""
+        if not isinstance(values, dict) or "archived" not in values:
+            return values
+        rest = {name: value for name, value in values.items() if name != "archived"}
+        return {"review": {"status": "retired"}, **rest} if values["archived"] is True else rest
 
     @field_validator("format")
     @classmethod
@@ -162,6 +185,8 @@ class RecallSettings(Record):
     """A distance of the nearest beyond which memory is not used."""
     other_environments: bool = True
     """Whether exemplars of other environments count."""
+    unreviewed: bool = False
+    """Whether new exemplars count, which nobody has reviewed."""
 
 
 class Retrieved(Record):
@@ -174,7 +199,7 @@ class Retrieved(Record):
     voted: bool = False
     used: bool = False
     problem: str = ""
-    """Why it is left out, if it would be used but for its length or for what cannot be read of it."""
+    """Why it is left out, if it would be used but for its length, its review or what cannot be read of it."""
 
 
 class ShownExemplar(Record):

@@ -63,6 +63,7 @@ SECTIONS: dict[str, str] = {
     "RunCard": "window.md#runs--steps",
     "SavingWindow": "exemplars.md#save-an-exemplar",
     "SettingsDialog": "llms.md#connect-a-server",
+    "TagDialog": "exemplars.md#the-library",
     "TaskChooser": "tasks.md",
     "TextEditor": "debugging.md#change-what-the-agent-knows",
     "TimeStrip": "window.md#time-bar",

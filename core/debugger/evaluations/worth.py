@@ -98,8 +98,8 @@ def members_of(memory: Memory, subject: Subject) -> tuple[Exemplar, ...]:
     if subject.kind == "change":
         library = memory.library()
         return tuple(library.at(subject.name, number) for number in (subject.before, subject.after))
-    if exemplar.archived:
-        raise UsageError(f"{subject.name} is archived, so no run recalls it; restore it first.")
+    if exemplar.review.status == "retired":
+        raise UsageError(f"{subject.name} is retired, so no run recalls it; restore it first.")
     return (exemplar,)
 
 

@@ -9,6 +9,7 @@ from core.debugger.service import ChangeAnswer, Service
 from core.exemplars.editing.draft_files import FOLDER, Drafts, KeptDraft
 from core.exemplars.library.records import CurrentVersion
 from core.schema.errors import BackstepError, UsageError
+from core.schema.exemplar import ExemplarReview
 from core.schema.record import Record
 from core.schema.signal import Signal
 
@@ -20,9 +21,9 @@ class ExemplarChange(Record):
     """What was changed, so that it can be undone and redone."""
 
     words: str = ""
-    """What was done, such as ``archive “buy-shoes”``."""
+    """What was done, such as ``retire “buy-shoes”``."""
     before: tuple[CurrentVersion, ...] = ()
-    """One that was new is in the archive: nothing is ever deleted."""
+    """One that was not there is retired: nothing is ever deleted."""
     after: tuple[CurrentVersion, ...] = ()
     """The same exemplars in the same order."""
     pair: tuple[str, str] | None = None
@@ -70,7 +71,7 @@ class ExemplarChanges(Service[ExemplarChange]):
         after = tuple(one for one in self.memory.library().current(tuple(before)) if before[one.id] != one)
         if not after:
             return None
-        was = tuple(before[one.id] or one.replace(archived=True) for one in after)
+        was = tuple(before[one.id] or one.replace(review=ExemplarReview(status="retired")) for one in after)
         change = ExemplarChange(words=words, before=was, after=after)
         self.send(change)
         return change

@@ -23,7 +23,7 @@ from core.exemplars.retrieval import in_reach, recall, voted
 from core.exemplars.vectors import as_stored
 from core.llm.embedding import Embedding, Vectors
 from core.schema.errors import DataError
-from core.schema.exemplar import REACH, Exemplar, ExemplarStep, Recall, RecallSettings, Retrieved
+from core.schema.exemplar import REACH, Exemplar, ExemplarStep, Recall, RecallSettings, Retrieved, Status
 from core.settings.user_file import MOST_LINES_BYTES, read_text
 
 
@@ -115,21 +115,33 @@ class WithDraft:
         return self._index.embedding
 
     def __len__(self) -> int:
-        return len(self._index) + (not self._number) - self._draft.archived
+        return len(self._index) + (not self._number) - (self._draft.review.status == "retired")
 
     async def vector(self, text: str) -> Vectors:
         return await self._index.vector(text)
 
     def nearest(
-        self, query: Vectors, count: int, *, family: str = "", environment: str | None = None
+        self,
+        query: Vectors,
+        count: int,
+        *,
+        family: str = "",
+        environment: str | None = None,
+        status: Status | None = None,
     ) -> tuple[Near, ...]:
         """Return what `ExemplarIndex.nearest` would."""
         draft = self._draft
         found = self._index.nearest(
-            query, count, family=family, environment=environment, without=self._number or 0
+            query,
+            count,
+            family=family,
+            environment=environment,
+            status=status,
+            without=self._number or 0,
         )
         is_elsewhere = environment is not None and draft.environment not in ("", environment)
-        if draft.archived or is_elsewhere or (family and draft.family != family):
+        has_status = draft.review.status != "retired" and status in (None, draft.review.status)
+        if not has_status or is_elsewhere or (family and draft.family != family):
             return found
         (far,) = distances(self._vector[None], query).tolist()
         both = [*found, Near(exemplar=draft, distance=far)]

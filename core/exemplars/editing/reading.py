@@ -17,7 +17,7 @@ _NAME = "exemplar.toml"
 _AT = re.compile(r"\(at line (\d+), column (\d+)\)")
 _OPEN = re.compile(r"""Expected ["']('{3}|"{3})["']""")
 _NOT_HERE = {
-    "archived": "Whether it is in the archive is not part of its text. Archive it in the library; delete the line.",
+    "review": "Its review is not part of its text. Review it in the library; delete the line.",
     "format": "The format is written when it is exported. Delete the line.",
 }
 

@@ -39,7 +39,7 @@ _SHORT = {"\b": "\\b", "\f": "\\f", "\r": "\\r", "\\": "\\\\"}
 
 
 def text_of(draft: Draft) -> str:
-    """Return all that a draft or an exemplar says, but not whether it is in the archive.
+    """Return all that a draft or an exemplar says, but not its review.
 
     Half a surrogate pair, which TOML cannot have, becomes a replacement character.
     """

@@ -8,7 +8,7 @@ from core.exemplars.exchange.plan import ImportChoices, ImportPlan, PlannedEntry
 from core.exemplars.exchange.reader import read_exemplars_of
 from core.exemplars.exchange.reading import content_of
 from core.exemplars.files import free_id
-from core.exemplars.library.records import Provenance
+from core.exemplars.library.records import Provenance, first_review
 from core.exemplars.memory import Memory
 from core.schema.errors import DataError
 from core.schema.exemplar import Exemplar
@@ -24,7 +24,7 @@ class FilesRead:
         exemplars = [exemplar for _, exemplar in self._found.exemplars]
         self._held = {member.exemplar.id: member.exemplar for member in memory.files.members()}
         self._own: set[str] = set()
-        """Ids that the library has, in the archive or not."""
+        """Ids that the library has, of any status."""
         self._memory = memory
         with memory.connection() as library:
             own = library.kin(exemplars)
@@ -94,7 +94,7 @@ def keep(
             if cancelled is not None and cancelled.is_set():
                 raise _Cancelled
             report(done, len(coming))
-            exemplar = exemplar if exemplar.source else exemplar.replace(source=name)
+            exemplar = exemplar.replace(source=exemplar.source or name, review=first_review("import"))
             yield exemplar, Provenance(origin="import") if entry.fate == "new" else None
 
     coming = plan.coming

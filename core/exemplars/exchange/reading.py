@@ -23,7 +23,7 @@ from core.schema.exemplar import Exemplar
 from core.settings.user_file import problem
 from core.trace.imports.records import FaultyError, first_reason
 
-_NOT_CONTENT = {"id", "source", "tags", "note", "archived", "format"}
+_NOT_CONTENT = {"id", "source", "tags", "note", "review", "format"}
 
 
 class LeftOutError(Exception):

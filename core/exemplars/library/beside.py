@@ -15,7 +15,7 @@ def numbered(exemplars: Iterable[Exemplar]) -> dict[int, Exemplar]:
 
 
 class FilesBeside:
-    """Exemplars of files, in use or archived; one whose id the library has does not count."""
+    """Exemplars of files, of any status; one whose id the library has does not count."""
 
     def __init__(self, members: Iterable[FileMember] = ()) -> None:
         self.members = tuple(members)
@@ -37,11 +37,11 @@ class FilesBeside:
         return {number: self._by_number[number] for number in numbers if number in self._by_number}
 
     def in_use(self, own: Collection[str]) -> dict[int, Exemplar]:
-        """Return those that are not archived by number, without those whose ids are among the library's `own`."""
+        """Return those that are not retired by number, without those whose ids are among the library's `own`."""
         return {
             number: exemplar
             for number, exemplar in self._by_number.items()
-            if not exemplar.archived and exemplar.id not in own
+            if exemplar.review.status != "retired" and exemplar.id not in own
         }
 
     def fill(self, database: DatabaseFile, *, is_new: bool) -> None:

@@ -11,13 +11,13 @@ from typing import Any
 from pydantic import ValidationError
 
 from core.exemplars.library.records import DESCENDING, Counts, Filter, LibraryRow, Order, RetrievalRecord
-from core.exemplars.library.tables import plain
+from core.exemplars.library.tables import plain, review_of
 from core.schema.errors import LibraryError
 from core.storage.database import DatabaseFile, damaged, match_of
 
 _COLUMNS = (
-    "id, family, task, environment, site, origin, run, step, llm, made, changed, tags, note, archived, version,"
-    " steps, contrasts, tokens"
+    "id, family, task, environment, site, origin, run, step, llm, made, changed, tags, note, status, reviewed_by,"
+    " reviewed_at, version, steps, contrasts, tokens"
 )
 _COUNTED = ("family", "environment", "site", "origin", "llm")
 MOST_VALUES = 200
@@ -96,11 +96,12 @@ def _directions(order: Order, *, reverse: bool) -> tuple[str, str]:
 def _sorted_parts(wanted: Filter) -> list[tuple[str, str, list[Any]]]:
     """Return source, condition and values of what a list is made of; each part has an index that sorts it.
 
-    An index holds what is in use and what is in the archive one after the other.
+    An index holds the exemplars of each status one after the other.
     """
-    states = (False, True) if wanted.archived is None else (wanted.archived,)
     return [
-        (side[0], *_condition(side, wanted.replace(archived=state))) for side in _SIDES for state in states
+        (side[0], *_condition(side, wanted.replace(statuses=(status,))))
+        for side in _SIDES
+        for status in wanted.statuses
     ]
 
 
@@ -174,9 +175,8 @@ def _condition(side: _Side, wanted: Filter) -> tuple[str, list[Any]]:
     _, words, tags, hidden = side
     parts: list[str] = []
     values: list[Any] = []
-    if wanted.archived is not None:
-        parts.append("e.archived = ?")
-        values.append(int(wanted.archived))
+    parts.append(f"e.status IN ({', '.join('?' * len(wanted.statuses))})")
+    values += wanted.statuses
     for name in ("family", "environment", "site", "origin", "llm"):
         if given := getattr(wanted, name):
             parts.append(f"e.{name} = ?")
@@ -195,13 +195,15 @@ def _condition(side: _Side, wanted: Filter) -> tuple[str, list[Any]]:
         name = words.removeprefix("temp.")
         parts.append(f"e.number IN (SELECT rowid FROM {words} WHERE {name} MATCH ?)")
         values.append(match)
-    return (" AND ".join(parts) or "1") + hidden, values
+    return " AND ".join(parts) + hidden, values
 
 
 def _row(database: DatabaseFile, values: dict[str, Any]) -> LibraryRow:
     try:
-        known = {name: value for name, value in values.items() if name != "number"}
-        return LibraryRow.model_validate({**known, "tags": json.loads(values["tags"])})
+        known = {name: value for name, value in values.items() if name in LibraryRow.model_fields}
+        return LibraryRow.model_validate(
+            {**known, "tags": json.loads(values["tags"]), "review": review_of(values)}
+        )
     except (ValidationError, ValueError, TypeError) as error:
         raise LibraryError(damaged(database.path, database.kind)) from error
 

@@ -1,10 +1,12 @@
 """The library's data about its exemplars, and the differences of two versions."""
 
-from typing import Literal
+import getpass
+import time
+from typing import Literal, get_args
 
 from pydantic import Field
 
-from core.schema.exemplar import Draft, Exemplar
+from core.schema.exemplar import Draft, Exemplar, ExemplarReview, Status
 from core.schema.record import Record
 
 LIBRARY_NAME = "exemplars.db"
@@ -25,6 +27,20 @@ READ_ONLY: tuple[Origin, ...] = ("file", "bundled")
 
 ProofKind = Literal["replay", "worth", "credit"]
 """What was found out about exemplars by trying."""
+
+
+def review_now(status: Status) -> ExemplarReview:
+    """Return a review by the person who uses this program, of this moment."""
+    try:
+        person = getpass.getuser()
+    except (KeyError, OSError):  # A system that has no name for its user.
+        person = ""
+    return ExemplarReview(status=status, by=person, at=time.time())
+
+
+def first_review(origin: Origin) -> ExemplarReview:
+    """Return the review that one of this origin begins with: imports and demonstrations are new."""
+    return ExemplarReview(status="new") if origin in ("import", "demonstration") else review_now("reviewed")
 
 
 def about_family(name: str) -> str:
@@ -80,7 +96,7 @@ class LibraryRow(Record):
     changed: float = 0.0
     tags: tuple[str, ...] = ()
     note: str = ""
-    archived: bool = False
+    review: ExemplarReview = ExemplarReview()
     version: int = 1
     steps: int = 0
     """How many looks it has."""
@@ -106,6 +122,11 @@ DESCENDING: tuple[Order, ...] = ("changed", "made", "tokens", "steps")
 """Orders in which the largest comes first."""
 
 
+IN_USE: tuple[Status, ...] = ("new", "reviewed")
+"""What lists show if nothing else is asked for: all that is not retired."""
+ANY: tuple[Status, ...] = get_args(Status)
+
+
 class Filter(Record):
     """A filter of exemplars: all conditions must be met; an empty one is always met."""
 
@@ -123,8 +144,12 @@ class Filter(Record):
     """Seconds since the epoch, this moment included."""
     made_until: float | None = None
     """The same, not included."""
-    archived: bool | None = False
-    """None for both."""
+    statuses: tuple[Status, ...] = IN_USE
+    """Any of these."""
+
+
+NEW = Filter(statuses=("new",))
+"""What waits for a review."""
 
 
 class LibraryRows(Record):
@@ -157,11 +182,11 @@ class Version(Record):
 
 
 class CurrentVersion(Record):
-    """Which version of an exemplar is current, and whether it is in the archive."""
+    """Which version of an exemplar is current, and its review."""
 
     id: str
     version: int
-    archived: bool = False
+    review: ExemplarReview = ExemplarReview()
 
 
 class Retrieval(Record):

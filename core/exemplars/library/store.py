@@ -2,8 +2,8 @@
 
 Each method is one transaction, committed when the method returns; when it
 raises LibraryError, nothing of it was stored and everything before it is
-kept. Nothing is ever deleted: an exemplar is put into the archive, and a
-saved one is a new version of itself.
+kept. Nothing is ever deleted: an exemplar is retired, and a saved one is a new
+version of itself.
 """
 
 import json
@@ -36,7 +36,7 @@ from core.exemplars.library.records import (
 )
 from core.exemplars.library.tables import KIND
 from core.schema.errors import LibraryError, NotInLibraryError
-from core.schema.exemplar import Exemplar
+from core.schema.exemplar import Exemplar, ExemplarReview, Status
 from core.storage.database import BUSY_SECONDS, DatabaseFile, damaged
 
 _BATCH = 500
@@ -45,14 +45,14 @@ _OF_OUTCOMES = {"outcome", "success"}
 
 
 class LibraryChange(NamedTuple):
-    """What the index needs to know of an exemplar that was saved, archived or brought back."""
+    """What the index needs to know of an exemplar that was saved or reviewed."""
 
     number: int
     id: str
     family: str
     environment: str
     text: int
-    archived: int
+    status: Status
 
 
 class Library:
@@ -63,6 +63,8 @@ class Library:
         self._database = database
         self._unmade = unmade
         self.beside = FilesBeside()
+        self._members: Sequence[FileMember] = ()
+        """Those of files as the files have them: reviews that were made here are not among them."""
         self._listed: FilesBeside | None = None
         """Those that are in the tables for lists."""
 
@@ -112,7 +114,8 @@ class Library:
         """Store an exemplar, as a new version where its id is known, and return the version's number.
 
         A known one keeps its provenance if none is given, and one that is
-        saved as it is gets no new version. With `expected` it must still be
+        saved as it is gets no new version, only its status where that is
+        another one. With `expected` it must still be
         at that version: somebody else's change is not written over. Raises
         LibraryError.
         """
@@ -120,21 +123,31 @@ class Library:
             return self._save(exemplar, provenance, why, expected, time.time() if when is None else when)
 
     def save_all(
-        self, exemplars: Iterable[tuple[Exemplar, Provenance | None]], *, when: float | None = None
+        self,
+        exemplars: Iterable[tuple[Exemplar, Provenance | None]],
+        *,
+        why: str = "",
+        when: float | None = None,
     ) -> int:
         """Store many as `save` does, all or none; returns how many."""
         moment = time.time() if when is None else when
         count = 0
         with self._writing():
             for exemplar, provenance in exemplars:
-                self._save(exemplar, provenance, "", None, moment)
+                self._save(exemplar, provenance, why, None, moment)
                 count += 1
         return count
 
-    def archive(self, id: str, *, archived: bool = True) -> None:
-        """Put an exemplar into the archive, if it is not recalled, or restore it; its versions stay."""
+    def review(self, ids: Iterable[str], review: ExemplarReview) -> None:
+        """Store a review of exemplars in place of those that they have, all or none; versions stay.
+
+        Those of files are among them: the files are not touched. Raises
+        LibraryError.
+        """
         with self._writing():
-            self._set_archived(self._known(id), archived)
+            for id in ids:
+                self._set_review(id, review)
+        self.set_beside(self._members)
 
     def make_current(self, id: str, version: int) -> None:
         """Go by an older or newer version from now on; none is lost."""
@@ -142,7 +155,7 @@ class Library:
             self._make_current(self._known(id), version)
 
     def exchange(self, now: Sequence[CurrentVersion], wanted: Sequence[CurrentVersion]) -> None:
-        """Make the versions of `wanted` current, in the archive or not, in place of those of `now`: all or none.
+        """Make versions and reviews of `wanted` current in place of those of `now`: all or none.
 
         Both name the same exemplars in the same order. Raises LibraryError
         where one is not as `now` has it.
@@ -151,16 +164,18 @@ class Library:
             raise LibraryError(f"The library {self._unmade} no longer exists.")
         with self._writing():
             for before, after in zip(now, wanted, strict=True):
-                row = self._known(before.id)
-                found = CurrentVersion(id=before.id, version=row["version"], archived=bool(row["archived"]))
+                (found,) = self.current([before.id]) or [None]
+                if found is None:
+                    raise NotInLibraryError(self._no_exemplar(before.id))
                 if found != before:
-                    place = ", in the archive" if found.archived else ""
                     raise LibraryError(
-                        f"“{found.id}” was changed meanwhile: it is at version {found.version}{place} now."
+                        f"“{found.id}” was changed meanwhile: it is {found.review.status}, at version "
+                        f"{found.version}, now."
                     )
                 if after.version != before.version:
-                    self._make_current(row, after.version)
-                self._set_archived(row, after.archived)
+                    self._make_current(self._known(before.id), after.version)
+                self._set_review(before.id, after.review)
+        self.set_beside(self._members)
 
     def log(self, trace: str, last_step: int, found: Iterable[Retrieval]) -> None:
         """Store where exemplars were retrieved in runs of a trace, all of its steps up to `last_step`."""
@@ -177,9 +192,8 @@ class Library:
         with self._database.read():
             row = self._row(id)
             if row is not None:
-                exemplar = self._version(row, row["version"])
                 return Entry(
-                    exemplar=exemplar.replace(archived=bool(row["archived"])),
+                    exemplar=self._version(row, row["version"]),
                     provenance=self._provenance(row),
                     **{name: row[name] for name in ("version", "made", "changed", "tokens")},
                 )
@@ -250,7 +264,7 @@ class Library:
             return listing.counts(database, wanted or Filter(), only=only)
 
     def kin(self, exemplars: Iterable[Exemplar]) -> tuple[Exemplar, ...]:
-        """Return the library's own that have the id of one of these or its embedded text, in the archive or not."""
+        """Return the library's own that have the id of one of these or its embedded text, of any status."""
         ids, texts = [], []
         for exemplar in exemplars:
             ids.append(exemplar.id)
@@ -273,28 +287,38 @@ class Library:
         """Return current exemplars by number, below zero for those of files; one that is not there is left out."""
         with self._database.read():
             rows = self._database.rows(
-                "SELECT e.number, e.archived, v.content FROM exemplars e"
+                "SELECT e.number, e.status, e.reviewed_by, e.reviewed_at, v.content FROM exemplars e"
                 " JOIN versions v ON v.exemplar = e.number AND v.number = e.version"
                 " WHERE e.number IN (SELECT value FROM json_each(?))",
                 (json.dumps(list(numbers)),),
             )
         found = self.beside.exemplars(numbers)
         for row in rows:
-            found[row["number"]] = self._unpacked(row["content"]).replace(archived=bool(row["archived"]))
+            found[row["number"]] = self._unpacked(row)
         return found
 
     def current(self, ids: Iterable[str]) -> tuple[CurrentVersion, ...]:
-        """Return which versions are current of those exemplars that the library has."""
+        """Return which versions are current of those exemplars that there are; of one of a file it is 0."""
+        wanted = tuple(ids)
         with self._database.read():
             rows = self._database.rows(
-                "SELECT id, version, archived FROM exemplars"
+                "SELECT id, version, status, reviewed_by, reviewed_at FROM exemplars"
                 " WHERE id IN (SELECT value FROM json_each(?)) ORDER BY number",
-                (json.dumps(list(ids)),),
+                (json.dumps(wanted),),
             )
-            return tuple(CurrentVersion.model_validate(dict(row)) for row in rows)
+            own = tuple(map(self._current, rows))
+        others = (self.beside.entry(id) for id in dict.fromkeys(wanted) if id not in {one.id for one in own})
+        return (
+            *own,
+            *(
+                CurrentVersion(id=one.exemplar.id, version=0, review=one.exemplar.review)
+                for one in others
+                if one is not None
+            ),
+        )
 
     def has(self, ids: Iterable[str]) -> set[str]:
-        """Return those ids that the library itself has, in the archive or not."""
+        """Return those ids that the library itself has, of any status."""
         with self._database.read():
             rows = self._database.rows(
                 "SELECT id FROM exemplars WHERE id IN (SELECT value FROM json_each(?))",
@@ -303,7 +327,7 @@ class Library:
             return {row["id"] for row in rows}
 
     def runs(self) -> frozenset[int]:
-        """Return the runs that exemplars were made of, those in the archive among them."""
+        """Return the runs that exemplars were made of, retired ones among them."""
         with self._database.read():
             rows = self._database.rows("SELECT DISTINCT run FROM exemplars WHERE run IS NOT NULL")
             return frozenset(row["run"] for row in rows)
@@ -316,7 +340,7 @@ class Library:
         """Return the last change, and the exemplars changed after `since`, in that order."""
         with self._database.read():
             cursor = self._database.execute(
-                "SELECT number, id, family, environment, text, archived, change FROM exemplars"
+                "SELECT number, id, family, environment, text, status, change FROM exemplars"
                 " WHERE change > ? ORDER BY change",
                 (since,),
             )
@@ -440,11 +464,21 @@ class Library:
 
     def set_beside(self, members: Sequence[FileMember]) -> None:
         """Show these exemplars of files besides the library's, numbered -1, -2 and so on; nothing of them is stored."""
-        if members != self.beside.members:
-            self.beside = FilesBeside(members)
+        self._members = members
+        with self._database.read():
+            rows = self._database.rows("SELECT * FROM file_reviews")
+        reviews = {row["id"]: self._review(row) for row in rows}
+        now = tuple(
+            one._replace(exemplar=one.exemplar.replace(review=reviews[one.exemplar.id]))
+            if one.exemplar.id in reviews
+            else one
+            for one in members
+        )
+        if now != self.beside.members:
+            self.beside = FilesBeside(now)
 
     def files_in_use(self) -> dict[int, Exemplar]:
-        """Return the exemplars of files that are not archived, by number; the library's own come first."""
+        """Return the exemplars of files that are not retired, by number; the library's own come first."""
         return self.beside.in_use(self.has(member.exemplar.id for member in self.beside.members))
 
     @property
@@ -495,7 +529,9 @@ class Library:
         before = self._version(row, row["version"])
         known = self._provenance(row)
         provenance = provenance or known
-        if before.replace(archived=bool(row["archived"])) == exemplar and provenance == known:
+        if before.replace(review=exemplar.review) == exemplar and provenance == known:
+            if exemplar.review.status != row["status"]:
+                self._set_review(exemplar.id, exemplar.review)
             return int(row["version"])
         version = int(
             self._database.rows("SELECT max(number) AS n FROM versions WHERE exemplar = ?", (number,))[0]["n"]
@@ -520,13 +556,16 @@ class Library:
         self._database.table("exemplars").update(number, values)
         writing.insert_words(self._database, number, exemplar)
 
-    def _set_archived(self, row: dict[str, Any], archived: bool) -> None:
-        if bool(row["archived"]) != archived:
-            values = {"archived": archived, "changed": time.time(), "change": self._next_change()}
+    def _set_review(self, id: str, review: ExemplarReview) -> None:
+        values = writing.review_values(review)
+        if self._row(id) is None and self.beside.entry(id) is not None:
+            self._database.table("file_reviews").upsert({"id": id, **values})
+        elif self._review(row := self._known(id)) != review:
+            values |= {"changed": time.time(), "change": self._next_change()}
             self._database.table("exemplars").update(row["number"], values)
 
     def _make_current(self, row: dict[str, Any], version: int) -> None:
-        exemplar = self._version(row, version).replace(archived=bool(row["archived"]))
+        exemplar = self._version(row, version)
         tokens = writing.tokens_of(exemplar)
         self._update(row["number"], exemplar, self._provenance(row), tokens, version, time.time())
 
@@ -549,6 +588,15 @@ class Library:
         except ValidationError as error:
             raise LibraryError(damaged(self.path, KIND)) from error
 
+    def _review(self, row: dict[str, Any]) -> ExemplarReview:
+        try:
+            return writing.review_of(row)
+        except ValidationError as error:
+            raise LibraryError(damaged(self.path, KIND)) from error
+
+    def _current(self, row: dict[str, Any]) -> CurrentVersion:
+        return CurrentVersion(id=row["id"], version=row["version"], review=self._review(row))
+
     def _no_exemplar(self, id: str) -> str:
         found = self._database.rows(
             "SELECT id FROM exemplars WHERE id LIKE ? ESCAPE '\\' ORDER BY id LIMIT 200", (f"{id[:1]}%",)
@@ -563,7 +611,9 @@ class Library:
         )
         if found is None:
             raise NotInLibraryError(f"The exemplar {row['id']} has no version {version}.")
-        return self._unpacked(found["content"])
+        return self._unpacked({**row, **found})
 
-    def _unpacked(self, content: bytes) -> Exemplar:
-        return writing.unpack(content, self.path, self._database)
+    def _unpacked(self, row: dict[str, Any]) -> Exemplar:
+        """Return the exemplar of a row that has the content of a version."""
+        exemplar = writing.unpack(row["content"], self.path, self._database)
+        return exemplar.replace(review=self._review(row))

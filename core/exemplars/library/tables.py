@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from core.exemplars.files import exemplar_of, line_of
 from core.exemplars.library.records import Provenance
 from core.llm.costs import count_tokens
 from core.schema.errors import DataError, LibraryError
-from core.schema.exemplar import Exemplar
+from core.schema.exemplar import Exemplar, ExemplarReview
 from core.storage.compression import compress, decompress
 from core.storage.database import DatabaseFile, FileKind, damaged
 
@@ -127,15 +128,55 @@ CREATE INDEX exemplars_steps ON exemplars (archived, steps DESC, id);
 """
 """Lists are sorted by task and by looks, too."""
 
+_SORTED_BY = (
+    *(
+        "changed DESC",
+        "made DESC",
+        "family",
+        "id",
+        "tokens DESC",
+        "environment",
+        "site",
+        "origin",
+        "llm",
+        "task",
+    ),
+    "steps DESC",
+)
+_INDEXES = [(f"exemplars_{by.split()[0]}", by if by == "id" else f"{by}, id") for by in _SORTED_BY]
+
+_VERSION_5 = "\n".join(
+    (
+        *(f"DROP INDEX {index};" for index, _ in _INDEXES),
+        "ALTER TABLE exemplars ADD COLUMN status TEXT NOT NULL DEFAULT 'reviewed';",
+        "ALTER TABLE exemplars ADD COLUMN reviewed_by TEXT NOT NULL DEFAULT '';",
+        "ALTER TABLE exemplars ADD COLUMN reviewed_at REAL NOT NULL DEFAULT 0;",
+        "UPDATE exemplars SET status = 'retired', reviewed_at = changed WHERE archived;",
+        "ALTER TABLE exemplars DROP COLUMN archived;",
+        *(f"CREATE INDEX {index} ON exemplars (status, {by});" for index, by in _INDEXES),
+        """CREATE TABLE file_reviews (
+            id TEXT PRIMARY KEY,        -- of an exemplar of a file, or of one that is bundled
+            status TEXT NOT NULL,
+            reviewed_by TEXT NOT NULL,
+            reviewed_at REAL NOT NULL
+        ) WITHOUT ROWID;""",
+    )
+)
+"""The archive becomes a status: new, reviewed or retired. What was in use stays in use."""
+_EXEMPLARS_NOW = _EXEMPLARS.replace(
+    "    archived INTEGER NOT NULL,\n",
+    "    status TEXT NOT NULL,\n    reviewed_by TEXT NOT NULL,\n    reviewed_at REAL NOT NULL,\n",
+)
+
 BESIDE = f"""
-CREATE TEMP TABLE IF NOT EXISTS beside ({_EXEMPLARS});
+CREATE TEMP TABLE IF NOT EXISTS beside ({_EXEMPLARS_NOW});
 CREATE TEMP TABLE IF NOT EXISTS beside_tags (tag TEXT, exemplar INTEGER, PRIMARY KEY (tag, exemplar));
 CREATE VIRTUAL TABLE IF NOT EXISTS temp.beside_fts {_WORDS};
 """
 """The same for exemplars of files, as long as the database is open; nothing of it is stored."""
 
 
-MIGRATIONS = (_VERSION_1, _VERSION_2, _VERSION_3, _VERSION_4)
+MIGRATIONS = (_VERSION_1, _VERSION_2, _VERSION_3, _VERSION_4, _VERSION_5)
 
 KIND = FileKind(
     noun="exemplar library",
@@ -163,7 +204,8 @@ def text_number(text: str) -> int:
 
 
 def pack(exemplar: Exemplar) -> bytes:
-    return compress(line_of(exemplar).encode("utf-8", "replace"))
+    """Return it as a version keeps it: its review is one of all versions."""
+    return compress(line_of(exemplar.replace(review=ExemplarReview())).encode("utf-8", "replace"))
 
 
 def unpack(content: bytes, path: Path, database: DatabaseFile) -> Exemplar:
@@ -188,12 +230,22 @@ def values_of(exemplar: Exemplar, provenance: Provenance, tokens: int) -> dict[s
         "llm": plain(provenance.llm),
         "tags": json.dumps(exemplar.tags),
         "note": plain(exemplar.note),
-        "archived": exemplar.archived,
+        **review_values(exemplar.review),
         "steps": len(exemplar.steps),
         "contrasts": len(exemplar.contrasts),
         "tokens": tokens,
         "text": text_number(exemplar.key),
     }
+
+
+def review_values(review: ExemplarReview) -> dict[str, Any]:
+    """Return the columns of a review."""
+    return {"status": review.status, "reviewed_by": plain(review.by), "reviewed_at": review.at}
+
+
+def review_of(row: Mapping[str, Any]) -> ExemplarReview:
+    """Return the review of a row; raises pydantic's ValidationError for one that is damaged."""
+    return ExemplarReview(status=row["status"], by=row["reviewed_by"], at=row["reviewed_at"])
 
 
 def insert_words(database: DatabaseFile, number: int, exemplar: Exemplar, *, beside: bool = False) -> None:

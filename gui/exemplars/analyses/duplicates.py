@@ -34,7 +34,7 @@ class DuplicatesPage(PartPage):
     keep_requested = Signal(str, str, bool)
     """A pair, and whether to keep both or to list it again."""
     merge_requested = Signal(str, str)
-    """The exemplar to keep, and the one to archive."""
+    """The exemplar to keep, and the one to retire."""
 
     name = "Duplicates"
     title = "Similar pairs"
@@ -81,10 +81,10 @@ class DuplicatesPage(PartPage):
             "Keep both", "Do not list this pair again", "Ctrl+K", self._on_keep, when=self._any
         )
         self.keep_left = self.button(
-            "Merge into left", "", "Ctrl+Left", lambda: self._on_merge(0), when=lambda: self._can_archive(1)
+            "Merge into left", "", "Ctrl+Left", lambda: self._on_merge(0), when=self._any
         )
         self.keep_right = self.button(
-            "Merge into right", "", "Ctrl+Right", lambda: self._on_merge(1), when=lambda: self._can_archive(0)
+            "Merge into right", "", "Ctrl+Right", lambda: self._on_merge(1), when=self._any
         )
         self.open_left, self.open_right = (
             self.button(
@@ -172,11 +172,7 @@ class DuplicatesPage(PartPage):
             (self.keep_left, "right", "left", "Left"),
             (self.keep_right, "left", "right", "Right"),
         ):
-            button.setToolTip(
-                f"Archive the {gone} one; its tags and note go to the {other} (Ctrl+{key})"
-                if button.isEnabled()
-                else f"The {gone} one is in a file and cannot be archived"
-            )
+            button.setToolTip(f"Retire the {gone} one; its tags and note go to the {other} (Ctrl+{key})")
 
     def _is_kept(self, pair: NearPair) -> bool:
         result: Duplicates | None = self.view.result
@@ -184,10 +180,6 @@ class DuplicatesPage(PartPage):
 
     def _any(self) -> bool:
         return self.chosen is not None
-
-    def _can_archive(self, side: int) -> bool:
-        pair = self.chosen
-        return pair is not None and not _read_only(pair, side)
 
     # Input of the person
 

@@ -196,7 +196,7 @@ def _replay_line(row: ReplayRow) -> TableLine:
     result = row.result
     outcome = result.outcome
     if not row.is_there:
-        outcome += ", in the archive"
+        outcome += ", retired"
     elif row.is_old:
         outcome += ", changed since"
     guessed = f"Uncertain: {'; '.join(result.guessed)}" if result.guessed else ""

@@ -350,8 +350,8 @@ class EditorWindow(QDialog):
             parts.append(f"version {opened.version}, saved {saved:%d %b %Y %H:%M}")
         else:
             parts.append("not in the library yet")
-        if opened.archived:
-            parts.append("in the archive")
+        if opened.version and opened.review.status != "reviewed":
+            parts.append(opened.review.status)
         if self.modified:
             parts.append("not saved" if self._view.problem else "not saved, draft kept")
         elif self._view.notice:

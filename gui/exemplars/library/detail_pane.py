@@ -10,7 +10,7 @@ from PySide6.QtWidgets import (
 
 from core.debugger.exemplars.library.views import DetailView
 from core.exemplars.library.records import Entry, Retrieval
-from core.schema.exemplar import Exemplar
+from core.schema.exemplar import Exemplar, Status
 from gui.exemplars.library.row_model import moment
 from gui.exemplars.versions import VersionPane
 from gui.theme.theme import Theme
@@ -188,6 +188,13 @@ def _retrieval_line(one: Retrieval, trace: str) -> TableLine:
     )
 
 
+_STATUS: dict[Status, str] = {
+    "new": "new, not recalled until it is reviewed",
+    "reviewed": "reviewed",
+    "retired": "retired, not recalled",
+}
+
+
 def trajectory_pieces(exemplar: Exemplar) -> tuple[Piece, ...]:
     """Return looks, contrasts, abstraction and parser, each under its heading."""
     pieces: list[Piece] = []
@@ -223,12 +230,14 @@ def facts(view: DetailView) -> tuple[tuple[str, str], ...]:
     if entry is None:
         return ()
     exemplar, provenance = entry.exemplar, entry.provenance
-    state = "read only" if entry.read_only else "in the archive, not recalled" if exemplar.archived else ""
+    state, review = "read only" if entry.read_only else "", exemplar.review
+    decided = (f"by {review.by}" if review.by else "", moment(review.at))
     found = (
         ("Family", exemplar.family),
         ("Environment", exemplar.environment),
         ("Site", provenance.site),
         ("Origin", ", ".join(part for part in (provenance.origin, state) if part)),
+        ("Status", ", ".join(part for part in (_STATUS[review.status], *decided) if part)),
         ("File", view.place),
         ("Decided by", provenance.llm),
         ("Source", exemplar.source),

@@ -210,8 +210,8 @@ def _with_name(field: QWidget) -> QFormLayout:
 class ExportDialog(QDialog):
     """Reports the choices; the file is written in the background."""
 
-    chosen = Signal(bool, str, str)
-    """Whether to export everything found and not the selection, the name of the format, and the path."""
+    chosen = Signal(bool, str, str, bool)
+    """Whether to export everything found and not the selection, the format, the path, and whether new ones, too."""
 
     def __init__(self, *, selected: int, found: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -223,6 +223,7 @@ class ExportDialog(QDialog):
         self.which.addItem(f"All {count(found, 'exemplar')} that match the filters", True)
         if selected == 1 and found > 1:
             self.which.setCurrentIndex(1)
+        self.with_new = QCheckBox("Also those that nobody has reviewed", self)
         self.form = titled_box(((one.title, one.name) for one in EXPORTS), "Form", parent=self)
         self.form.currentIndexChanged.connect(self._refresh)
         self.words = NoteLabel("dim", parent=self)
@@ -232,6 +233,7 @@ class ExportDialog(QDialog):
         place = in_row(None, (self.path, 1), browse)
         form = QFormLayout()
         form.addRow("Which", self.which)
+        form.addRow("", self.with_new)
         form.addRow("Form", self.form)
         form.addRow("", self.words)
         form.addRow("Where to", place)
@@ -264,5 +266,7 @@ class ExportDialog(QDialog):
     def _on_export(self) -> None:
         if self.export_button.isEnabled():
             path = str(Path(self.path.text().strip()).expanduser())
-            self.chosen.emit(self.which.currentData(), self.form.currentData(), path)
+            self.chosen.emit(
+                self.which.currentData(), self.form.currentData(), path, self.with_new.isChecked()
+            )
             self.accept()

@@ -19,7 +19,8 @@ from PySide6.QtWidgets import (
 )
 
 from core.debugger.exemplars.library.views import CountsView, Query
-from core.exemplars.library.records import Filter
+from core.exemplars.library.records import ANY, IN_USE, Filter
+from core.schema.exemplar import Status
 from gui.theme.theme import Theme
 from gui.widgets.buttons import PickerButton, key_button
 from gui.widgets.choices import titled_box
@@ -233,10 +234,12 @@ def _day_of(seconds: float) -> QDate:
 _WORDS_MS = 160
 _MEANING_MS = 500
 """A search by meaning costs an embedding, so it waits longer for typing to end."""
-_STATES: tuple[tuple[str, bool | None], ...] = (
-    ("In use", False),
-    ("In the archive", True),
-    ("In use and archived", None),
+_STATES: tuple[tuple[str, tuple[Status, ...]], ...] = (
+    ("New and reviewed", IN_USE),
+    ("New", ("new",)),
+    ("Reviewed", ("reviewed",)),
+    ("Retired", ("retired",)),
+    ("Any status", ANY),
 )
 
 _PICKERS = {
@@ -274,8 +277,8 @@ class FilterBar(QWidget):
             for name, title in _PICKERS.items()
         }
         self.made = DatePicker(theme, self)
-        kept = "Archived exemplars are kept but not recalled"
-        self.state = titled_box(_STATES, "Archive", kept, self)
+        kept = "Runs recall what is reviewed. Retired exemplars are kept"
+        self.state = titled_box(_STATES, "Status", kept, self)
         self.state.currentIndexChanged.connect(self._on_picked)
         self.clear_button = key_button("Clear", "Clear words and filters", "Ctrl+Shift+C", self.clear, self)
         self.words = labelled(ElidedLabel("", self, tone="dim"), "How many")
@@ -303,7 +306,7 @@ class FilterBar(QWidget):
                     "tags": self.pickers["tag"].chosen,
                     "made_from": since,
                     "made_until": until,
-                    "archived": self.state.currentData(),
+                    "statuses": self.state.currentData(),
                 }
             ),
             like=words if meaning else "",
@@ -322,7 +325,8 @@ class FilterBar(QWidget):
         with QSignalBlocker(self.search), QSignalBlocker(self.meaning), QSignalBlocker(self.state):
             self.search.setText(query.like or wanted.words)
             self.meaning.setChecked(bool(query.like))
-            self.state.setCurrentIndex([archived for _, archived in _STATES].index(wanted.archived))
+            states = [statuses for _, statuses in _STATES]
+            self.state.setCurrentIndex(states.index(wanted.statuses) if wanted.statuses in states else 0)
         for name, picker in self.pickers.items():
             value = wanted.tags if name == "tag" else getattr(wanted, name)
             picker.choose(value if isinstance(value, tuple) else ((value,) if value else ()))

@@ -6,7 +6,8 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from core.debugger.exemplars.library.views import CheckView, Chosen, CountsView, ListView, Query
-from core.exemplars.library.records import Filter, LibraryRow
+from core.exemplars.library.records import ANY, NEW, Filter, LibraryRow
+from core.schema.exemplar import Status
 from gui.exemplars.library.detail_pane import DetailPane
 from gui.exemplars.library.filter_bar import FilterBar
 from gui.exemplars.library.outcomes import CheckPane
@@ -23,6 +24,7 @@ from gui.widgets.words import OrWords
 if TYPE_CHECKING:
     # The formats of other programs take long to import and are only needed for an export.
     from gui.exemplars.library.exchange_dialogs import ExportDialog
+    from gui.exemplars.library.tag_dialog import TagDialog
 
 _MOST = 1000
 """Maximum number of exemplars that can be replayed or measured at once."""
@@ -31,12 +33,17 @@ _EMPTY = (
     "The library is empty. An exemplar is a successful trajectory for use in prompts. Save one from a run in "
     "the tree of runs, write one with New (Ctrl+N), or import some with Import… (Ctrl+I)."
 )
-_NO_ARCHIVE = "The archive is empty. Archive (Del) moves an exemplar here, so that runs no longer recall it."
+_NONE: dict[tuple[Status, ...], str] = {
+    (
+        "new",
+    ): "Nothing is left to review. Imports and demonstrations are listed here until you have reviewed them.",
+    ("retired",): "No exemplar is retired. Retire (Del) keeps an exemplar, but runs no longer recall it.",
+}
 _NOT_FOUND = "The exemplar “{id}” no longer exists. It may have been in a file that was removed."
-_RESTORE = Face("Bring back", "Restore it from the archive, so that runs recall it again", "archive")
-_MORE = ("check_all", "reindex")
+_RESTORE = Face("Bring back", "Mark it as reviewed again, so that runs recall it", "archive")
+_MORE = ("check_all", "tags", "reindex")
 """Commands that are in a menu beside the buttons."""
-_OF_ROWS = ("edit", "copy", "archive", "check", "replay", "worth", "export")
+_OF_ROWS = ("reviewed", "retire", "edit", "copy", "tags", "check", "replay", "worth", "export")
 """Commands in the menu of the rows."""
 
 
@@ -51,16 +58,18 @@ class LibraryPage(QWidget):
     edit_requested = Signal(str)
     """The id of an exemplar."""
     copy_requested = Signal(str)
-    archive_requested = Signal(object, bool)
-    """A `Chosen`, and whether to move it to the archive."""
+    review_requested = Signal(object, str)
+    """A `Chosen`, and its new status."""
+    tag_requested = Signal(object, object, object, str)
+    """A `Chosen`, the tags to add, those to remove, and the new family, which may be empty."""
     check_requested = Signal(object)
     """A `Chosen`."""
     replay_requested = Signal(object)
     """Ids of exemplars."""
     worth_requested = Signal(str)
     import_requested = Signal()
-    export_requested = Signal(object, str, str)
-    """A `Chosen`, the name of the format, and the path."""
+    export_requested = Signal(object, str, str, bool)
+    """A `Chosen`, the name of the format, the path, and whether new ones are written, too."""
     reindex_requested = Signal()
 
     COMMANDS = (
@@ -71,11 +80,19 @@ class LibraryPage(QWidget):
             lambda page: page.why_read_only or page.why_not_one),
         Command("copy", "Copy", "Ctrl+D", "copy", "", 1.3, "Copy this exemplar",
             lambda page: page.copy_requested.emit(page.few[0]), lambda page: page.why_not_one),
-        Command("archive", "Archive", "Del", "archive", "", 1.4,
-            "Keep it, but recall it no more. You can restore it from the archive",
-            lambda page: page.archive_requested.emit(page.table.chosen, not page.is_archived),
-            lambda page: page.why_read_only or page.why_none,
-            face=lambda page: _RESTORE if page.is_archived else None),
+        Command("queue", "Review new", "Ctrl+Shift+N", "checklist", "", 1.31,
+            "List what nobody has reviewed: imports and demonstrations",
+            lambda page: page.review_new(), lambda page: page.why_nothing_new,
+            face=lambda page: page.queue_face),
+        Command("reviewed", "Reviewed", "Space", "check", "", 1.32,
+            "Mark it as reviewed, so that runs recall it",
+            lambda page: page.review_requested.emit(page.table.chosen, "reviewed"),
+            lambda page: page.why_none or page.why_reviewed),
+        Command("retire", "Retire", "Del", "archive", "", 1.4, "Keep it, but recall it no more",
+            lambda page: page.review_requested.emit(
+                page.table.chosen, "reviewed" if page.are_retired else "retired"
+            ),
+            lambda page: page.why_none, face=lambda page: _RESTORE if page.are_retired else None),
         Command("check", "Check", "Ctrl+K", "checklist", "", 1.5, "Check the selected exemplars for problems",
             lambda page: page.check_requested.emit(page.table.chosen), lambda page: page.why_none),
         Command("replay", "Replay", "Ctrl+R", "debug-restart", "", 1.6,
@@ -92,6 +109,9 @@ class LibraryPage(QWidget):
         Command("check_all", "Check all listed", "Ctrl+Shift+K", "checklist", "", 2.1,
             "Check all listed exemplars for problems",
             lambda page: page.check_requested.emit(page.all_found), lambda page: page.why_nothing_listed),
+        Command("tags", "Tags and family…", "Ctrl+T", "tag", "", 2.15,
+            "Add and remove tags of the selected exemplars, or give them another family",
+            lambda page: page.ask_tags(), lambda page: page.why_none or page.why_read_only),
         Command("reindex", "Rebuild the index", "", "refresh", "", 2.2, "Rebuild the index of the embeddings",
             lambda page: page.reindex_requested.emit()),
     )  # fmt: skip
@@ -110,6 +130,7 @@ class LibraryPage(QWidget):
         self.table = RowTable(theme, self)
         self.commands = CommandSet(theme, [(self, "")], self)
         self.export_dialog: ExportDialog | None = None
+        self.tag_dialog: TagDialog | None = None
         self.detail = DetailPane(theme, self)
         self.check = CheckPane(theme, self)
         self.check.hide()
@@ -144,8 +165,9 @@ class LibraryPage(QWidget):
                 menu.addAction(bound.action)
             else:
                 flow.addWidget(action_button(bound.action, self))
-        # In a field, Delete deletes letters.
-        self.commands.by_id["archive"].action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+        # In a field, these are keys of the text.
+        for id in ("reviewed", "retire"):
+            self.commands.by_id[id].action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
         self.table.addActions([self.commands.by_id[id].action for id in _OF_ROWS])
         more = icon_button(theme, "ellipsis", "More commands", parent=self, key="Alt+M", size=16)
         more.setShortcut("Alt+M")
@@ -179,10 +201,28 @@ class LibraryPage(QWidget):
     # Which commands there are for the selected rows
 
     @property
-    def is_archived(self) -> bool:
-        """Whether the selection can be restored from the archive."""
-        own = [row for row in self._rows or () if not row.read_only]
-        return bool(own) and all(row.archived for row in own)
+    def are_retired(self) -> bool:
+        """Whether all of the selection is retired."""
+        return bool(self._rows) and all(row.review.status == "retired" for row in self._rows or ())
+
+    @property
+    def queue_face(self) -> Face | None:
+        """The button of the queue with how many are in it."""
+        new = self._list.new
+        return (
+            Face(f"Review {thousands(new)} new", "List them. Space: reviewed. Del: retire", "")
+            if new
+            else None
+        )
+
+    @property
+    def why_nothing_new(self) -> str:
+        return "" if self._list.new else "Nothing is new. Imports and demonstrations are"
+
+    @property
+    def why_reviewed(self) -> str:
+        rows = self._rows
+        return "It is reviewed" if rows and all(row.review.status == "reviewed" for row in rows) else ""
 
     @property
     def why_read_only(self) -> str:
@@ -292,12 +332,12 @@ class LibraryPage(QWidget):
             return
         if not self.filters.narrowed:
             self.or_words.say(_EMPTY)
-        elif view.query.like and view.query.filter.archived:
+        elif view.query.like and view.query.filter.statuses == ("retired",):
             self.or_words.say(
-                "Archived exemplars cannot be searched by meaning. Search by words instead (Ctrl+M)."
+                "Retired exemplars cannot be searched by meaning. Search by words instead (Ctrl+M)."
             )
-        elif view.query.filter == Filter(archived=True):
-            self.or_words.say(_NO_ARCHIVE)
+        elif view.query.filter == Filter(statuses=view.query.filter.statuses):
+            self.or_words.say(_NONE.get(view.query.filter.statuses, _EMPTY))
         else:
             self.or_words.say(self._looser())
 
@@ -329,7 +369,7 @@ class LibraryPage(QWidget):
             return False
         self._loosened = True
         query = Query.model_validate(
-            {"order": self._query.order, "reverse": self._query.reverse, "filter": {"archived": None}}
+            {"order": self._query.order, "reverse": self._query.reverse, "filter": {"statuses": ANY}}
         )
         self.filters.show_query(query)
         self._ask(query, anchor=id)
@@ -361,6 +401,32 @@ class LibraryPage(QWidget):
         else:
             self.edit_requested.emit(id)
 
+    def review_new(self) -> None:
+        """List what is to be reviewed."""
+        self.filters.show_query(self._query.replace(filter=NEW, like=""))
+        self._on_query()
+        self.detail.tabs.setCurrentWidget(self.detail.texts)
+        self.table.setFocus()
+
+    def ask_tags(self) -> None:
+        """Ask for tags to add and to remove, and for another family."""
+        from gui.exemplars.library.tag_dialog import TagDialog
+
+        chosen, rows, offers = (
+            self.table.chosen,
+            self._rows or (),
+            self._counts.offers if self._counts else {},
+        )
+        self.tag_dialog = dialog = TagDialog(
+            selected=self.table.selected_count,
+            tags=tuple(dict.fromkeys(tag for row in rows for tag in row.tags)),
+            known=tuple(offers.get("tag", ())),
+            families=tuple(offers.get("family", ())),
+            parent=self.window(),
+        )
+        dialog.made.connect(lambda *change: self.tag_requested.emit(chosen, *change))
+        dialog.open()
+
     def export(self) -> None:
         """Ask what to export, and where to."""
         from gui.exemplars.library.exchange_dialogs import ExportDialog
@@ -369,8 +435,8 @@ class LibraryPage(QWidget):
             selected=self.table.selected_count, found=self.total, parent=self.window()
         )
         dialog.chosen.connect(
-            lambda everything, form, path: self.export_requested.emit(
-                self.all_found if everything else self.table.chosen, form, path
+            lambda everything, form, path, with_new: self.export_requested.emit(
+                self.all_found if everything else self.table.chosen, form, path, with_new
             )
         )
         dialog.open()

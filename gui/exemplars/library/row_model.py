@@ -46,6 +46,7 @@ COLUMNS: tuple[LibraryColumn, ...] = (
     LibraryColumn(
         "origin", "Origin", 148, "origin", tooltip="Where it came from. Those in files are read-only"
     ),
+    LibraryColumn("status", "Status", 78, tooltip="Runs recall what is reviewed"),
     LibraryColumn("environment", "Environment", 102, "environment"),
     LibraryColumn("site", "Site", 100, "site"),
     LibraryColumn("llm", "LLM", 90, "llm", tooltip="The LLM that decided the actions"),
@@ -177,8 +178,9 @@ class RowModel(QAbstractTableModel):
 def cell(row: LibraryRow, name: str) -> str:
     """Return the text of a cell."""
     if name == "origin":
-        more = ", read only" if row.read_only else ", archived" if row.archived else ""
-        return f"{row.origin}{more}"
+        return f"{row.origin}{', read only' if row.read_only else ''}"
+    if name == "status":
+        return row.review.status
     if name == "tags":
         return ", ".join(row.tags)
     if name in ("changed", "made"):
@@ -211,7 +213,7 @@ class CellDelegate(RowDelegate):
         if not text:
             return
         held = self._model.row(row)
-        dim = column.name not in _PLAIN or held is None or held.archived
+        dim = column.name not in _PLAIN or held is None or held.review.status == "retired"
         painter.setPen(
             self.theme.colour("dim" if dim and not state & QStyle.StateFlag.State_Selected else "text")
         )

@@ -279,24 +279,28 @@ def saved_words(saved: Saved, *, busy: bool) -> str:
     if saved.undone:
         if saved.version > 1:
             return f"Undone: {saved.id} is as before. The version that you saved is kept as well."
-        return f"Undone: {saved.id} is in the archive, where runs do not find it."
+        return f"Undone: {saved.id} is retired, so runs do not find it."
     name = f"{saved.id}, version {saved.version}" if saved.version > 1 else saved.id
     if not saved.changed:
         result = f"{name} is already in the library, exactly like this."
     else:
-        result = f"Saved: {name}. Runs find it from now on."
+        result = f"Saved: {name}. " + (
+            "It is new: runs find it once it is reviewed in the library (Ctrl+L)."
+            if saved.is_new
+            else "Runs find it from now on."
+        )
     if busy:
         return f"{result} Looking it up…"
     if saved.distance is None:
         return result if saved.problem else f"{result} For this task, it is not among the nearest 50."
     place = "it is the nearest" if saved.rank == 1 else f"it comes {_place(saved.rank)}"
-    return f"{result} For this task {place}, at distance {saved.distance:.3f}. {_use(saved)}"
+    return f"{result} For this task {place}, at distance {saved.distance:.3f}. {_use(saved)}".rstrip()
 
 
 def _use(saved: Saved) -> str:
     """Return whether it would be in the prompt, and if not, what to do."""
-    if saved.used:
-        return "Retrieved now:"
+    if saved.used or saved.is_new:
+        return "" if saved.is_new else "Retrieved now:"
     return (
         f"But it is not used: {saved.why} Save it with that family, or let the preset use exemplars "
         "instead of families."

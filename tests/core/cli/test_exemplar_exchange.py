@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from core.exemplars.library.records import LIBRARY_NAME, Filter
+from core.exemplars.library.records import ANY, LIBRARY_NAME, Filter
 from core.exemplars.library.store import Library
 from tests.core.exemplars.exchange.files import POLICY, SESSION, demo, example, saved
 from tests.core.exemplars.making import ALL
@@ -17,7 +17,7 @@ def kept(inside):
         return []
     library = Library.open(path)
     try:
-        return [one.exemplar.id for one in library.entries(Filter(archived=None))]
+        return [one.exemplar.id for one in library.entries(Filter(statuses=ANY))]
     finally:
         library.close()
 
@@ -91,6 +91,11 @@ def exported(done) -> list[str]:
 def test_only_those_that_are_asked_for_are_exported(inside):
     mine = ALL[0].replace(id="mine/0")
     inside("exemplars", "import", saved(inside.folder, [json.loads(mine.model_dump_json())], "a.jsonl"))
+    nothing = inside("exemplars", "export", "--mine")
+    assert nothing.code == 2
+    assert "Left out: 1 new. To export them too, use --status." in nothing.err
+    assert exported(inside("exemplars", "export", "--mine", "--status", "new")) == ["mine/0"]
+    inside("exemplars", "review", "reviewed", "mine/0")
     assert exported(inside("exemplars", "export", "--mine")) == ["mine/0"]
     assert exported(inside("exemplars", "export", "--origin", "import")) == ["mine/0"]
     assert "mine/0" not in exported(inside("exemplars", "export", "--origin", "bundled"))

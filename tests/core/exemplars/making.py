@@ -1,5 +1,5 @@
 from core.exemplars.index import ExemplarIndex, Near
-from core.schema.exemplar import Exemplar, ExemplarStep
+from core.schema.exemplar import Exemplar, ExemplarReview, ExemplarStep
 
 TASKS = {
     "click-button": ["Click on the Ok button.", "Click on the Cancel button.", "Click on the No button."],
@@ -20,6 +20,7 @@ def exemplar(family: str, number: int, **more: object) -> Exemplar:
     )
 
 
+RETIRED = ExemplarReview(status="retired")
 ALL = tuple(exemplar(family, number) for family, tasks in TASKS.items() for number in range(len(tasks)))
 
 

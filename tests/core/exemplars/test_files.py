@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from core.exemplars.files import ExemplarFiles, read_exemplars, write_exemplars
 from core.schema.errors import DataError
-from core.schema.exemplar import AbstractionPair, Exemplar, ExemplarStep
-from tests.core.exemplars.making import ALL, exemplar
+from core.schema.exemplar import AbstractionPair, Exemplar, ExemplarReview, ExemplarStep
+from tests.core.exemplars.making import ALL, RETIRED, exemplar
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=12)
 SOME = {"max_size": 2}
@@ -29,7 +29,7 @@ SOME = {"max_size": 2}
             ).map(tuple),
             abstraction=st.lists(st.builds(AbstractionPair, state=TEXT, observation=TEXT), **SOME).map(tuple),
             parser=TEXT,
-            archived=st.booleans(),
+            review=st.builds(ExemplarReview, status=st.sampled_from(("new", "reviewed", "retired"))),
             format=st.just(1),
         ),
         **SOME,
@@ -41,11 +41,11 @@ def test_exemplars_survive_being_written_and_read(tmp_path_factory, exemplars):
     assert read_exemplars(path) == tuple(exemplars)
 
 
-def test_the_users_folder_wins_and_what_is_archived_is_left_out(tmp_path):
+def test_the_users_folder_wins_and_what_is_retired_is_left_out(tmp_path):
     ours, theirs = tmp_path / "ours", tmp_path / "theirs"
     write_exemplars(ours / "a.jsonl", ALL[:3])
     changed = ALL[1].replace(note="mine")
-    write_exemplars(theirs / "b.jsonl", [changed, ALL[2].replace(archived=True)])
+    write_exemplars(theirs / "b.jsonl", [changed, ALL[2].replace(review=RETIRED)])
     files = ExemplarFiles([ours, theirs])
     assert files.all() == (ALL[0], changed)
     write_exemplars(theirs / "b.jsonl", [])

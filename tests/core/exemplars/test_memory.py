@@ -7,9 +7,9 @@ from core.exemplars.files import write_exemplars
 from core.exemplars.library.records import LIBRARY_NAME, Filter
 from core.exemplars.memory import Memory
 from core.schema.errors import DataError
-from core.schema.exemplar import RecallSettings
+from core.schema.exemplar import ExemplarReview, RecallSettings
 from tests.core.exemplars.clusters import Clusters, clustered, text_of
-from tests.core.exemplars.making import ALL, search
+from tests.core.exemplars.making import ALL, RETIRED, search
 
 NEAREST = RecallSettings(by="exemplars", votes=1)
 
@@ -41,24 +41,24 @@ async def test_a_library_that_another_program_makes_is_seen(memory, tmp_path):
     assert await used(memory, ALL[0].key) == [ALL[0].id]
 
 
-async def test_what_is_saved_is_recalled_at_once_and_what_is_archived_no_more(memory):
+async def test_what_is_saved_is_recalled_at_once_and_what_is_retired_no_more(memory):
     library = memory.library()
     library.save(ALL[0])
     assert await used(memory, ALL[5].key) == [ALL[0].id]
     library.save(ALL[5])
     assert await used(memory, ALL[5].key) == [ALL[5].id]
-    library.archive(ALL[5].id)
+    library.review([ALL[5].id], RETIRED)
     assert await used(memory, ALL[5].key) == [ALL[0].id]
-    library.archive(ALL[5].id, archived=False)
+    library.review([ALL[5].id], ExemplarReview())
     assert await used(memory, ALL[5].key) == [ALL[5].id]
 
 
-async def test_the_library_wins_where_an_id_is_in_both_and_hides_what_it_has_archived(memory, tmp_path):
+async def test_the_library_wins_where_an_id_is_in_both_and_hides_what_it_has_retired(memory, tmp_path):
     write_exemplars(tmp_path / "files" / "a.jsonl", ALL)
     memory.library().save(ALL[3].replace(note="mine"))
     found = await memory.recall(ALL[3].key, NEAREST)
     assert [(one.id, one.note) for one in found.used] == [(ALL[3].id, "mine")]
-    memory.library().archive(ALL[3].id)
+    memory.library().review([ALL[3].id], RETIRED)
     assert await used(memory, ALL[3].key) != [ALL[3].id]
     assert len(await memory.refreshed()) == len(ALL) - 1
 

@@ -78,7 +78,7 @@ def test_what_is_changed_in_both_windows_is_undone_in_order_from_either(desk, qt
     shown = desk.library.shown
     desk.wait(lambda: shown.page.table.current == ONE.id)
     qtbot.keyClick(shown.page.table, Qt.Key.Key_Delete)
-    desk.wait(lambda: desk.undo_text == f"&Undo: archive “{ONE.id}”")
+    desk.wait(lambda: desk.undo_text == f"&Undo: retire “{ONE.id}”")
     done: list[str] = []
     say = lambda word: lambda answer: (done.append(word), answer(""))  # noqa: E731
     desk.window.history.record(Reversible("add a breakpoint", say("removed"), say("added")))
@@ -86,11 +86,11 @@ def test_what_is_changed_in_both_windows_is_undone_in_order_from_either(desk, qt
     qtbot.keyClick(shown, Qt.Key.Key_Z, CTRL)
     assert done == ["removed"]
     qtbot.keyClick(desk.window, Qt.Key.Key_Z, CTRL)
-    desk.wait(lambda: not desk.stored().exemplar.archived)
-    desk.wait(lambda: shown.notices.text.text() == f"Undone: archive “{ONE.id}”.")
+    desk.wait(lambda: desk.stored().exemplar.review.status != "retired")
+    desk.wait(lambda: shown.notices.text.text() == f"Undone: retire “{ONE.id}”.")
     desk.wait(lambda: desk.undo_text == "&Undo")
     qtbot.keyClick(shown, Qt.Key.Key_Z, CTRL | SHIFT)
-    desk.wait(lambda: desk.stored().exemplar.archived)
+    desk.wait(lambda: desk.stored().exemplar.review.status == "retired")
     qtbot.keyClick(shown, Qt.Key.Key_Z, CTRL | SHIFT)
     desk.wait(lambda: done == ["removed", "added"])
 
@@ -138,7 +138,7 @@ def test_what_another_program_has_changed_is_not_undone_and_said_in_both_windows
     shown = desk.library.shown
     desk.wait(lambda: shown.page.table.current == ONE.id)
     qtbot.keyClick(shown.page.table, Qt.Key.Key_Delete)
-    desk.wait(lambda: desk.undo_text == f"&Undo: archive “{ONE.id}”")
+    desk.wait(lambda: desk.undo_text == f"&Undo: retire “{ONE.id}”")
     desk.made.put(ONE.replace(task="Another task."))
     qtbot.keyClick(shown, Qt.Key.Key_Z, CTRL)
     desk.wait(lambda: "was changed meanwhile" in shown.notices.text.text())

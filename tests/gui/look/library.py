@@ -6,9 +6,9 @@ from pathlib import Path
 from PySide6.QtWidgets import QWidget
 
 from core.debugger.exemplars.library.views import LibraryJob, Notice, Query
-from core.exemplars.library.records import Filter, Retrieval
+from core.exemplars.library.records import NEW, Filter, Retrieval
 from core.exemplars.library.store import Library
-from core.schema.exemplar import Contrast
+from core.schema.exemplar import Contrast, ExemplarReview
 from gui.exemplars.library.controller import LibraryController
 from gui.exemplars.library.library_window import LibraryWindow
 from gui.shell.undo import Reversible
@@ -71,9 +71,9 @@ def _open(studio: Studio, library: OpenedLibrary, id: str = "") -> LibraryWindow
 
 def library(studio: Studio) -> QWidget:
     shown = _open(studio, _library(studio), ALL[0].id)
-    words = "archive “enter-text-1”"
+    words = "retire “enter-text-1”"
     studio.window.history.record(Reversible(words, lambda done: done(""), lambda done: done("")))
-    shown.notices.show_notice(Notice(text="“enter-text-1” was archived.", change=words))
+    shown.notices.show_notice(Notice(text="“enter-text-1” was retired.", change=words))
     return shown
 
 
@@ -135,6 +135,29 @@ def library_values(studio: Studio) -> QWidget:
     picker.menu().popup(picker.mapToGlobal(picker.rect().bottomLeft()))
     studio.settle()
     return picker.menu()
+
+
+def library_queue(studio: Studio) -> QWidget:
+    library = _library(studio)
+    long = "Find the cheapest pair of shoes in size 44 that is in stock and can be here by Friday, " * 3
+    for number, one in enumerate(ALL):
+        new = one.replace(
+            id=f"{one.id}-imported", review=ExemplarReview(status="new"), task=f"{one.task} {long}"
+        )
+        library.put(
+            new.replace(review=ExemplarReview(status="new" if number else "retired")), origin="import"
+        )
+    studio.window.remembered.library_query = Query(filter=NEW)
+    return _open(studio, library)
+
+
+def library_tags(studio: Studio) -> QWidget:
+    shown = _open(studio, _library(studio), ALL[0].id)
+    shown.page.table.selectAll()
+    shown.page.ask_tags()
+    studio.settle()
+    assert shown.page.tag_dialog is not None
+    return shown.page.tag_dialog
 
 
 def library_import(studio: Studio) -> QWidget:

@@ -9,6 +9,7 @@ from core.debugger.exemplars.analyses.service import AnalysisService
 from core.debugger.exemplars.analyses.views import AnalysisView, Duplicates, PairTexts
 from core.debugger.exemplars.changes import ExemplarChange, ExemplarChanges, Reversal
 from core.exemplars.editing.toml_text import text_of
+from core.exemplars.library.records import review_now
 from core.schema.errors import UsageError
 from core.schema.exemplar import Exemplar
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class DuplicatesService(AnalysisService[Duplicates]):
-    """Finds pairs of very similar exemplars, and archives one or keeps both."""
+    """Finds pairs of very similar exemplars, and retires one or keeps both."""
 
     view = AnalysisView[Duplicates]()
 
@@ -65,33 +66,30 @@ class DuplicatesService(AnalysisService[Duplicates]):
 
     @command
     async def merge(self, into: str, other: str) -> None:
-        """Archive `other`, and give its tags and its note to `into`."""
+        """Retire `other`, and give its tags and its note to `into`."""
         library = self.memory.library()
         kept, gone = library.get(into), library.get(other)
-        if gone.read_only:
-            raise UsageError(
-                f"{other} comes from a file and is read-only. Archive the other one instead, or keep both."
-            )
         merged = _merged(kept.exemplar, gone.exemplar)
         before = self._changes.before((into, other))
         if merged != kept.exemplar:
             if kept.read_only:
                 raise UsageError(
                     f"{into} comes from a file and is read-only, so it cannot take the tags and note of {other}. "
-                    f"Copy it into the library first, archive it instead of {other}, or keep both."
+                    f"Copy it into the library first, retire it instead of {other}, or keep both."
                 )
             library.save(merged, why=f"merged with {other}", expected=kept.version)
-        library.archive(other)
+        library.review([other], review_now("retired"))
         self._changes.made(f"merge “{other}” into “{into}”", before)
         self._change(
-            f"{other} was archived, and its tags and note were added to {into}.", archived={other: True}
+            f"{other} was retired, and its tags and note were added to {into}.", retired={other: True}
         )
 
     def _on_reversed(self, reversal: Reversal) -> None:
         """Follow what was undone or redone, here or elsewhere."""
-        change, archived = reversal.change, {one.id: one.archived for one in reversal.now}
+        change = reversal.change
+        retired = {one.id: one.review.status == "retired" for one in reversal.now}
         notice = f"{'Undone' if reversal.back else 'Redone'}: {change.words}."
-        self._change(notice, change.pair, apart=change.apart != reversal.back, archived=archived)
+        self._change(notice, change.pair, apart=change.apart != reversal.back, retired=retired)
 
     def _change(
         self,
@@ -99,15 +97,15 @@ class DuplicatesService(AnalysisService[Duplicates]):
         pair: tuple[str, str] | None = None,
         *,
         apart: bool = False,
-        archived: Mapping[str, bool] = MappingProxyType({}),
+        retired: Mapping[str, bool] = MappingProxyType({}),
     ) -> None:
-        """Show what became of a pair, and what was archived or restored."""
+        """Show what became of a pair, and what was retired or restored."""
         result = self.view.result
         if result is None:
             return
         kept = result.kept if pair is None else result.kept | {pair} if apart else result.kept - {pair}
-        away = result.archived.difference(archived) | {id for id, gone in archived.items() if gone}
-        self.show(result=result.replace(kept=kept, archived=away), notice=notice, problem="")
+        away = result.retired.difference(retired) | {id for id, gone in retired.items() if gone}
+        self.show(result=result.replace(kept=kept, retired=away), notice=notice, problem="")
 
 
 def _merged(kept: Exemplar, gone: Exemplar) -> Exemplar:

@@ -35,14 +35,14 @@ class Duplicates(PairsFound):
     """Whether pairs of which both are to be kept are listed too."""
     kept: frozenset[tuple[str, str]] = frozenset()
     """The pairs of which a person said that both are to be kept."""
-    archived: frozenset[str] = frozenset()
-    """What was archived since the pairs were found."""
+    retired: frozenset[str] = frozenset()
+    """What was retired since the pairs were found."""
     texts: PairTexts | None = None
 
     @property
     def open(self) -> tuple[NearPair, ...]:
         """The pairs that still exist, whether they are listed or not."""
-        return tuple(pair for pair in self.pairs if not self.archived & {*pair.ids})
+        return tuple(pair for pair in self.pairs if not self.retired & {*pair.ids})
 
     @property
     def listed(self) -> tuple[NearPair, ...]:

@@ -30,10 +30,10 @@ from core.exemplars.editing.changes import with_id
 from core.exemplars.editing.draft_files import Drafts, KeptDraft
 from core.exemplars.editing.reading import DraftReading, read
 from core.exemplars.editing.toml_text import NEW_TEXT, text_of
-from core.exemplars.library.records import Entry, Provenance
+from core.exemplars.library.records import Entry, Provenance, first_review
 from core.exemplars.library.trace_sync import success_of
 from core.schema.errors import BackstepError, DataError, UsageError
-from core.schema.exemplar import Draft, Exemplar
+from core.schema.exemplar import Draft, Exemplar, ExemplarReview
 from core.schema.signal import Signal
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ class EditorService(Service[EditorView]):
             id=id,
             version=version or (entry.version if entry is not None else 0),
             saved=entry.changed if entry is not None else 0.0,
-            archived=entry is not None and entry.exemplar.archived,
+            review=entry.exemplar.review if entry is not None else ExemplarReview(),
             origin=_origin(provenance),
             run=provenance.run,
             note=note,
@@ -282,7 +282,9 @@ class EditorService(Service[EditorView]):
             return
         draft = _need_draft(read(text, check_whole), "It cannot be saved yet")
         id = draft.id if way != "copy" else self.memory.copy_id(draft.id)
-        exemplar = draft.replace(id=id).exemplar(archived=opened.archived and way != "copy")
+        exemplar = draft.replace(id=id).exemplar(
+            opened.review if opened.id and way != "copy" else first_review("by hand")
+        )
         is_own = bool(opened.id) and id == opened.id
         there = self._own(id)
         expected = opened.version if is_own else None
@@ -292,7 +294,7 @@ class EditorService(Service[EditorView]):
             return
         if there is not None and way == "over":
             expected = there.version
-            exemplar = exemplar.replace(archived=there.exemplar.archived)
+            exemplar = exemplar.replace(review=there.exemplar.review)
         provenance = None if is_own else self._provenance
         why = "" if there is None else f"changed {parts_that_differ(there.exemplar, exemplar)}"
         before = self._changes.before((id,))
@@ -317,7 +319,7 @@ class EditorService(Service[EditorView]):
             base=base,
             version=entry.version,
             saved=entry.changed,
-            archived=entry.exemplar.archived,
+            review=entry.exemplar.review,
             note="",
         )
         self.show(

@@ -7,7 +7,7 @@ from core.debugger.exemplars.library.views import ExemplarPrompt
 from core.exemplars.editing.draft_files import KeptDraft
 from core.exemplars.editing.reading import TextProblem
 from core.exemplars.library.records import Version
-from core.schema.exemplar import Draft
+from core.schema.exemplar import Draft, ExemplarReview
 from core.schema.record import Record
 
 SaveWay = Literal["save", "over", "copy"]
@@ -39,7 +39,7 @@ class OpenedExemplar(Record):
     """The version that was opened or saved last; 0 for none."""
     saved: float = 0.0
     """When that was stored, in seconds since the epoch."""
-    archived: bool = False
+    review: ExemplarReview = ExemplarReview()
     origin: str = ""
     """Where it came from, in words."""
     run: int | None = None

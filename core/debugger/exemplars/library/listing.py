@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from core.debugger.exemplars.library.views import PAGE, CountsView, DetailView, ListView, Query
 from core.debugger.exemplars.prompt import prompt_of
 from core.debugger.services import Services
-from core.exemplars.library.records import Filter, LibraryRow
+from core.exemplars.library.records import ANY, NEW, Filter, LibraryRow
 from core.exemplars.memory import Memory
 from core.schema.errors import LibraryError
 
@@ -94,7 +94,7 @@ def list_of(
     near: Sequence[tuple[LibraryRow, float]] = (),
 ) -> ListView:
     """Return a list with the rows around `anchor`, else around the place `first`."""
-    whole = library.total(Filter(archived=query.filter.archived))
+    whole, new = (library.total(Filter(statuses=one)) for one in (query.filter.statuses, NEW.statuses))
     if query.like:
         places = {row.id: place for place, (row, _) in enumerate(near)}
         return ListView(
@@ -102,6 +102,7 @@ def list_of(
             ready=True,
             total=len(near),
             whole=whole,
+            new=new,
             rows=tuple(row for row, _ in near),
             distances=tuple(distance for _, distance in near),
             places={id: places[id] for id in keep if id in places},
@@ -122,7 +123,14 @@ def list_of(
     start = max(0, min(first, max(0, total - 1)) // PAGE - page_before) * PAGE
     page = library.page(query.filter, order=query.order, reverse=query.reverse, offset=start, limit=2 * PAGE)
     return ListView(
-        query=query, ready=True, total=page.total, whole=whole, first=start, rows=page.rows, places=places
+        query=query,
+        ready=True,
+        total=page.total,
+        whole=whole,
+        new=new,
+        first=start,
+        rows=page.rows,
+        places=places,
     )
 
 
@@ -164,9 +172,8 @@ def _looser(wanted: Filter) -> Iterator[tuple[str, Filter]]:
         yield f"the tag “{tag}”", wanted.replace(tags=rest)
     if wanted.made_from is not None or wanted.made_until is not None:
         yield "the dates", wanted.replace(made_from=None, made_until=None)
-    if wanted.archived is not None:
-        where = "the archive" if wanted.archived else "those in use"
-        yield f"looking only at {where}", wanted.replace(archived=None)
+    if wanted.statuses != ANY:
+        yield f"looking only at {' and '.join(wanted.statuses)} ones", wanted.replace(statuses=ANY)
 
 
 def detail_of(services: Services, id: str, preset: str) -> DetailView:

@@ -3,7 +3,8 @@
 import asyncio
 import contextlib
 import functools
-from collections.abc import AsyncIterator
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -36,10 +37,10 @@ from core.debugger.exemplars.library.views import (
 from core.debugger.service import JobService
 from core.exemplars.checks import Checker, Problem
 from core.exemplars.files import write_files
-from core.exemplars.library.records import Entry
+from core.exemplars.library.records import IN_USE, Entry
 from core.exemplars.library.trace_sync import note_retrievals, success_of
 from core.schema.errors import BackstepError, UsageError
-from core.schema.exemplar import Exemplar
+from core.schema.exemplar import Exemplar, Status
 from core.schema.signal import Signal
 from core.trace.store import TraceStore
 
@@ -47,10 +48,16 @@ if TYPE_CHECKING:
     # What writes foreign files, and SQLite, take long to load: only who needs them waits for it.
     from core.debugger.exemplars.formats import ExemplarExportFormat
     from core.debugger.session import Session
+    from core.exemplars.library.bulk import BulkChange
     from core.exemplars.library.store import Library
 
 _EVERY = 1.0
 """Seconds between two looks at whether the library has changed, while somebody looks at it."""
+_VERBS: dict[Status, tuple[str, str]] = {
+    "new": ("put back to new", "put back to new"),
+    "reviewed": ("mark as reviewed", "marked as reviewed"),
+    "retired": ("retire", "retired"),
+}
 _OPENING = "Opening the library…"
 _READ = 20
 """Exemplars that are read in one go."""
@@ -289,33 +296,62 @@ class LibraryService(JobService[LibraryJob]):
         await self.refresh()
 
     @command
-    async def archive(self, chosen: Chosen, archived: bool) -> None:
-        """Put exemplars into the archive, or restore them; those of files are left as they are."""
+    async def review(self, chosen: Chosen, status: Status) -> None:
+        """Give exemplars a status, by the person who uses the program, of this moment; those of files, too."""
+        from core.exemplars.library.bulk import review_all
+
+        await self._change_all(
+            chosen,
+            *_VERBS[status],
+            lambda library, ids: review_all(library, ids, status),
+        )
+
+    @command
+    async def tag(
+        self, chosen: Chosen, add: tuple[str, ...], remove: tuple[str, ...], family: str = ""
+    ) -> None:
+        """Add tags, remove tags, and give another family if there is one; those of files stay as they are."""
+        from core.exemplars.library.bulk import edit_all, with_tags
+
+        edit, done = with_tags(add, remove, family), "changed"
+        if family:
+            done = f"moved to the family {family}"
+        await self._change_all(
+            chosen, "change", done, lambda library, ids: edit_all(library, ids, edit, done)
+        )
+
+    async def _change_all(
+        self,
+        chosen: Chosen,
+        verb: str,
+        done: str,
+        work: Callable[["Library", tuple[str, ...]], "BulkChange"],
+    ) -> None:
+        """Change exemplars in a thread, all or none, as one change that can be undone."""
         ids = await self._ids_of(chosen)
-        before = self.changes.before(ids)
-        done, refused = [], []
-        async for entry in self._entries(ids):
-            id = entry.exemplar.id
-            if entry.read_only:
-                refused.append(id)
-            elif entry.exemplar.archived != archived:
-                self.memory.library().archive(id, archived=archived)
-                done.append(id)
-        which = f"“{done[0]}”" if len(done) == 1 else f"{len(done)} exemplars"
-        words = f"{'archive' if archived else 'restore'} {which}"
-        if done:
+        memory, before = self.memory, self.changes.before(ids)
+
+        def change() -> "BulkChange":
+            with memory.connection() as library:
+                return work(library, ids)
+
+        changed, files = await finish_in_thread(change)
+        words = f"{verb} “{changed[0]}”" if len(changed) == 1 else f"{verb} {len(changed)} exemplars"
+        texts = []
+        if changed:
             self.changes.made(words, before)
-        what = f"“{done[0]}” was" if len(done) == 1 else f"{len(done)} exemplars were"
-        texts = [f"{what} {'archived' if archived else 'restored'}."] if done else []
-        if refused:
-            whose = f"“{refused[0]}” is" if len(refused) == 1 else f"{len(refused)} are"
-            texts.append(f"{whose} read-only, from a file. Remove it from the file, or make a copy (Ctrl+D).")
-        if not texts:
-            texts = [
-                "Nothing was changed: they are already " + ("in the archive." if archived else "in use.")
-            ]
-        bad = not done and bool(refused)
-        self.noticed.send(Notice(text=" ".join(texts), bad=bad, change=words if done else ""))
+            which = f"“{changed[0]}” was" if len(changed) == 1 else f"{len(changed)} exemplars were"
+            texts.append(f"{which} {done}.")
+        if files:
+            whose = f"“{files[0]}” is" if len(files) == 1 else f"{len(files)} are"
+            texts.append(f"{whose} read-only, from a file. Change it in the file, or make a copy (Ctrl+D).")
+        self.noticed.send(
+            Notice(
+                text=" ".join(texts) or "Nothing was changed: they are so already.",
+                bad=bool(files) and not changed,
+                change=words if changed else "",
+            )
+        )
         await self.refresh()
 
     def _on_reversed(self, reversal: Reversal) -> None:
@@ -358,34 +394,48 @@ class LibraryService(JobService[LibraryJob]):
         )
 
     @command
-    async def export(self, chosen: Chosen, form: str, path: str) -> None:
-        """Write exemplars as a file, or as a folder where the form has several, in the background."""
+    async def export(self, chosen: Chosen, form: str, path: str, with_new: bool = False) -> None:
+        """Write reviewed exemplars as a file, or as a folder where the form has several, in the background.
+
+        New and retired ones are left out, which is told; `with_new` takes new ones, too.
+        """
         from core.debugger.exemplars.formats import export_format
 
         known = export_format(form)
         self.begin(
-            "Reading exemplars to export", lambda: self._export(chosen, known, Path(path)), importing=False
+            "Reading exemplars to export",
+            lambda: self._export(chosen, known, Path(path), IN_USE if with_new else ("reviewed",)),
+            importing=False,
         )
 
-    async def _export(self, chosen: Chosen, form: "ExemplarExportFormat", path: Path) -> None:
+    async def _export(
+        self, chosen: Chosen, form: "ExemplarExportFormat", path: Path, statuses: tuple[Status, ...]
+    ) -> None:
         ids = await self._ids_of(chosen)
         report = self.reporting()
         exemplars: list[Exemplar] = []
+        left_out: Counter[Status] = Counter()
         try:
             async for entry in self._entries(ids):
-                exemplars.append(entry.exemplar)
-                report(len(exemplars), len(ids))
+                if (status := entry.exemplar.review.status) in statuses:
+                    exemplars.append(entry.exemplar)
+                else:
+                    left_out[status] += 1
+                report(len(exemplars) + left_out.total(), len(ids))
         except asyncio.CancelledError:
             self.done("The export was cancelled. Nothing was written.")
             return
+        without = " and ".join(f"{number} {status}" for status, number in left_out.items())
         if not exemplars:
-            raise UsageError("Nothing to export. Choose exemplars, or relax the filter.")
+            why = f"{without} are left out. Review them first" if without else "Choose exemplars"
+            raise UsageError(f"Nothing to export: {why}, or relax the filter.")
         self.show(doing="Writing the file", done=0, of=0)
         files = await asyncio.to_thread(form.files, tuple(exemplars), path)
         await finish_in_thread(lambda: write_files(files))
         number = "1 exemplar was" if len(exemplars) == 1 else f"{len(exemplars)} exemplars were"
         where = str(path) if len(files) == 1 else f"{path}, in {len(files)} files"
-        self.done(f"{number} written to {where}, as {form.title}.")
+        more = f" Left out: {without}." if without else ""
+        self.done(f"{number} written to {where}, as {form.title}.{more}")
 
     @command
     async def reindex(self) -> None:

@@ -61,7 +61,9 @@ class ListView(Record):
     """Whether it was read."""
     total: int = 0
     whole: int = 0
-    """How many there are without any condition, in the archive or not as the query has it."""
+    """How many there are of these statuses without any other condition."""
+    new: int = 0
+    """How many wait for a review, whatever the query."""
     first: int = 0
     """The place of the first of these rows."""
     rows: tuple[LibraryRow, ...] = ()

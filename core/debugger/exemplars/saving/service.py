@@ -21,7 +21,7 @@ from core.debugger.interventions.live_page import HumanActionRecorder
 from core.debugger.service import Service
 from core.debugger.session_view import SessionView
 from core.exemplars.checks import check
-from core.exemplars.library.records import Filter
+from core.exemplars.library.records import ANY, Filter, first_review
 from core.schema.errors import BackstepError, TraceError, UsageError
 from core.schema.exemplar import RecallSettings, metadata_of
 from core.schema.signal import Signal
@@ -96,10 +96,17 @@ class SavingService(Service[SavingView]):
             return
         library = self.memory.library()
         before = self._changes.before([view.id])
-        version = library.save(view.exemplar, view.provenance, why=f"kept from run {view.run}")
+        exemplar = view.exemplar.replace(review=first_review(view.provenance.origin))
+        version = library.save(exemplar, view.provenance, why=f"kept from run {view.run}")
         words = f"save “{view.id}”"
         changed = self._changes.made(words, before) is not None
-        saved = Saved(id=view.id, version=version, changed=changed, change=words)
+        saved = Saved(
+            id=view.id,
+            version=version,
+            changed=changed,
+            is_new=exemplar.review.status == "new",
+            change=words,
+        )
         self.session.log("info", "exemplars", f"{view.id} was saved, version {version}.")
         self.show(saved=saved, busy=True)
         self._know(view.run)
@@ -111,12 +118,14 @@ class SavingService(Service[SavingView]):
         saved = self.view.saved
         one = next((one for one in reversal.now if saved is not None and one.id == saved.id), None)
         if saved is not None and one is not None:
-            self.show(saved=saved.replace(undone=one.archived or one.version != saved.version))
+            self.show(
+                saved=saved.replace(undone=one.review.status == "retired" or one.version != saved.version)
+            )
 
     def _know(self, run: int) -> None:
         library = self.memory.library()
         by = library.counts().by
-        mine = library.page(Filter(run=run, archived=None), limit=_MOST_IDS)
+        mine = library.page(Filter(run=run, statuses=ANY), limit=_MOST_IDS)
         earlier = tuple(row.id for row in mine.rows if not row.read_only)
         self._known = (tuple(by["family"]), tuple(by["tag"]), earlier)
 

@@ -97,4 +97,4 @@ def _row(library: Library, result: ReplayResult) -> ReplayRow:
     if entry is None:
         return ReplayRow(result=result, is_there=False)
     is_old = entry.version != result.version
-    return ReplayRow(result=result, is_old=is_old, is_there=not entry.exemplar.archived)
+    return ReplayRow(result=result, is_old=is_old, is_there=entry.exemplar.review.status != "retired")

@@ -58,7 +58,7 @@ class ReplayRow(Record):
     is_old: bool = False
     """Whether the exemplar was changed since."""
     is_there: bool = True
-    """Whether it is still there, and not in the archive."""
+    """Whether it is still there, and not retired."""
 
     @property
     def rank(self) -> tuple[int, str]:

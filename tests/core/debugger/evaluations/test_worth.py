@@ -27,7 +27,7 @@ from core.trace.evaluations import create_evaluation, evaluation_named
 from core.trace.records import Case, CaseAttempt
 from core.trace.store import TraceStore
 from tests.core.debugger.exemplars.trying.trying import one_run
-from tests.core.exemplars.making import ALL
+from tests.core.exemplars.making import ALL, RETIRED
 from tests.core.trace.making import start
 
 TASKS = tuple(
@@ -105,15 +105,15 @@ def test_where_an_exemplar_came_from_is_read_from_its_source() -> None:
     assert sources_of(some) == (("miniwob/click-test", 3), ("shop/goal-001", 0))
 
 
-def test_what_is_in_the_archive_or_not_there_cannot_be_tried(tmp_path) -> None:
+def test_what_is_retired_or_not_there_cannot_be_tried(tmp_path) -> None:
     memory = Memory((tmp_path,), library=tmp_path / "exemplars.db")
     library = memory.library()
     library.save(ALL[0])
     assert members_of(memory, Subject(name=ALL[0].id)) == (ALL[0],)
     assert members_of(memory, Subject(kind="family", name=ALL[0].family)) == (ALL[0],)
-    library.archive(ALL[0].id)
+    library.review([ALL[0].id], RETIRED)
     for subject, words in (
-        (Subject(name=ALL[0].id), "is archived"),
+        (Subject(name=ALL[0].id), "is retired"),
         (Subject(name="nothing"), "no exemplar nothing"),
         (Subject(kind="family", name="nobody"), "no family nobody"),
     ):

@@ -6,7 +6,7 @@ from core.exemplars.analysis.lookups import leave_one_out, try_lookup
 from core.exemplars.index import ExemplarIndex
 from core.exemplars.library.beside import numbered
 from core.exemplars.retrieval import recall
-from core.schema.exemplar import RecallSettings, metadata_of
+from core.schema.exemplar import ExemplarReview, RecallSettings, metadata_of
 from tests.core.exemplars.clusters import Clusters, clustered, text_of
 from tests.core.exemplars.making import ALL
 
@@ -47,16 +47,20 @@ async def test_a_draft_stands_in_place_of_the_stored_one_and_what_moves_is_repor
     assert trial.after == await recall(query, kept, NEAREST)
 
 
-@pytest.mark.parametrize("archived", [False, True])
-async def test_a_lookup_with_a_draft_is_that_of_a_library_that_has_it(archived):
+@pytest.mark.parametrize("status", ["reviewed", "new", "retired"])
+async def test_a_lookup_with_a_draft_is_that_of_a_library_that_has_it(status):
     members = [clustered(family, n) for family in range(3) for n in range(5)]
     index = ExemplarIndex(Clusters(4, 256))
     await index.refresh(numbered(members))
-    draft = members[3].replace(metadata=text_of(1, 77), family="family-1", archived=archived)
+    draft = members[3].replace(
+        metadata=text_of(1, 77), family="family-1", review=ExemplarReview(status=status)
+    )
     settings = RecallSettings(by="family", votes=5, most=4)
     trial = await try_lookup(index, text_of(1, 2), settings, draft=draft)
     changed = ExemplarIndex(Clusters(4, 256))
-    await changed.refresh(numbered([one for one in (*members[:3], draft, *members[4:]) if not one.archived]))
+    await changed.refresh(
+        numbered([one for one in (*members[:3], draft, *members[4:]) if one.review.status != "retired"])
+    )
     assert trial.after == await recall(text_of(1, 2), changed, settings)
 
 

@@ -122,7 +122,7 @@ def problems(text: str) -> list[tuple[int, int, str]]:
         ("familly = 'x'", 1, 1, "did you mean family?"),
         ("[[steps]]\n[[steps]]\nobservaton = ''", 3, 1, "did you mean observation?"),
         ("id = 'a'\ntask = 3", 2, 1, "must be text in quotes"),
-        ("id = 'a'\narchived = true", 2, 1, "Archive it in the library"),
+        ("id = 'a'\nreview = 1", 2, 1, "Review it in the library"),
         ("[[abstraction]]\nstate = ''", 1, 1, '"observation" is missing'),
         ("a = " + "[" * 300 + "]" * 300, 1, 1, "nested deeper than"),
         ("#\n" * 2_500_000, 1, 1, "shorten it: the raw texts"),

@@ -7,7 +7,7 @@ import pytest
 
 from core.exemplars.exchange.importing import FilesRead, keep
 from core.exemplars.exchange.plan import ImportChoices
-from core.exemplars.library.records import Filter
+from core.exemplars.library.records import ANY, Filter
 from core.exemplars.library.store import Library
 from core.exemplars.memory import Memory
 from core.schema.errors import DataError
@@ -31,7 +31,7 @@ def brought(tmp_path, *exemplars, more=()):
 def held(tmp_path):
     library = Library.open(tmp_path / "mine.db")
     try:
-        return {one.exemplar.id: one.exemplar for one in library.entries(Filter(archived=None))}
+        return {one.exemplar.id: one.exemplar for one in library.entries(Filter(statuses=ANY))}
     finally:
         library.close()
 

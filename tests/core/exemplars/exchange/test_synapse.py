@@ -9,7 +9,15 @@ from core.exemplars.index import ExemplarIndex
 from core.exemplars.library.beside import numbered
 from core.exemplars.retrieval import recall
 from core.llm.embedding import HashedWords
-from core.schema.exemplar import AbstractionPair, Contrast, Exemplar, ExemplarStep, KeptPrompt, RecallSettings
+from core.schema.exemplar import (
+    AbstractionPair,
+    Contrast,
+    Exemplar,
+    ExemplarStep,
+    KeptPrompt,
+    RecallSettings,
+    Review,
+)
 from tests.core.exemplars.exchange.files import CLICK_GO, PAGE, demo, read, saved
 
 PROGRAM = "soup = state\nobs = 'Go'"
@@ -139,7 +147,7 @@ EXEMPLAR = st.builds(
     source=TEXT,
     tags=st.lists(TEXT, max_size=2).map(tuple),
     note=TEXT,
-    archived=st.booleans(),
+    review=st.builds(Review, status=st.sampled_from(("new", "reviewed", "retired"))),
     contrasts=st.lists(st.just(Contrast(tried="click [3]", right="click [12]")), max_size=1).map(tuple),
 )
 

@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from core.exemplars.files import FileMember
-from core.exemplars.library.records import Filter, Provenance, Retrieval
-from tests.core.exemplars.making import ALL
+from core.exemplars.library.records import ANY, Filter, Provenance, Retrieval
+from tests.core.exemplars.making import ALL, RETIRED
 
 LAMP = ALL[0].replace(tags=("good", "short"), note="Málaga", environment="shop")
 
@@ -15,7 +15,7 @@ def filled(library):
     library.save(ALL[2], Provenance(origin="agent run", llm="m", site="shop.example"), when=300.0)
     library.save(ALL[5].replace(tags=("good",)), Provenance(origin="agent run"), when=200.0)
     library.save(ALL[6])
-    library.archive(ALL[6].id)
+    library.review([ALL[6].id], RETIRED)
     return library
 
 
@@ -33,7 +33,7 @@ def filled(library):
         ({"run": 4}, [LAMP]),
         ({"made_from": 200.0}, [ALL[2], ALL[5]]),
         ({"made_until": 200.0}, [LAMP]),
-        ({"archived": True}, [ALL[6]]),
+        ({"statuses": ("retired",)}, [ALL[6]]),
         ({"words": "cheapest osl"}, [ALL[5]]),
         ({"words": "malaga"}, [LAMP]),
         ({"words": "click"}, [ALL[2], ALL[5], LAMP]),
@@ -83,7 +83,7 @@ def test_each_order_can_be_reversed_and_places_are_those_of_its_rows(filled, ord
     filled.set_beside(
         [FileMember("file", ALL[1], Path("a.jsonl")), FileMember("bundled", ALL[4], Path("a.jsonl"))]
     )
-    for wanted in (Filter(), Filter(archived=None), Filter(words="click")):
+    for wanted in (Filter(), Filter(statuses=ANY), Filter(words="click")):
         rows = filled.page(wanted, order=order, reverse=reverse).rows
         straight = filled.page(wanted, order=order).rows
         assert rows == (straight[::-1] if reverse else straight)

@@ -6,13 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.exemplars.files import line_of
-from core.exemplars.library.records import Provenance, differences
+from core.exemplars.library.records import Filter, Provenance, differences
 from core.exemplars.library.store import Library
-from core.exemplars.library.tables import KIND
+from core.exemplars.library.tables import KIND, insert_words, pack, values_of
 from core.schema.errors import LibraryError, NotInLibraryError
-from core.schema.exemplar import Contrast, Exemplar, ExemplarStep
+from core.schema.exemplar import Contrast, Exemplar, ExemplarReview, ExemplarStep
 from core.storage.database import DatabaseFile
-from tests.core.exemplars.making import ALL
+from tests.core.exemplars.making import ALL, RETIRED
 
 FROM_A_RUN = Provenance(origin="branch", run=7, step=3, llm="some-model", site="shop.example")
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=12)
@@ -89,12 +89,12 @@ def test_versions_are_compared_part_by_part(library):
     }
 
 
-def test_nothing_is_deleted_the_archive_hides_and_gives_back(library):
+def test_nothing_is_deleted_what_is_retired_is_hidden_and_comes_back(library):
     library.save(ALL[0])
-    library.archive(ALL[0].id)
+    library.review([ALL[0].id], RETIRED)
     assert library.page().rows == ()
-    assert library.get(ALL[0].id).exemplar.archived
-    library.archive(ALL[0].id, archived=False)
+    assert library.get(ALL[0].id).exemplar.review.status == "retired"
+    library.review([ALL[0].id], ExemplarReview())
     assert library.page().rows[0].id == ALL[0].id
 
 
@@ -132,8 +132,8 @@ def test_changes_are_reported_once_in_their_order(library):
     last, found = library.changes(0)
     assert [one.id for one in found] == [ALL[0].id, ALL[1].id]
     assert library.changes(last) == (last, [])
-    library.archive(ALL[0].id)
-    assert [(one.id, one.archived) for one in library.changes(last)[1]] == [(ALL[0].id, 1)]
+    library.review([ALL[0].id], RETIRED)
+    assert [(one.id, one.status) for one in library.changes(last)[1]] == [(ALL[0].id, "retired")]
 
 
 def test_half_a_character_does_not_stop_an_exemplar_from_being_kept(library):
@@ -225,11 +225,21 @@ def test_pairs_that_are_kept_are_remembered_in_either_order_and_forgotten(librar
 
 def test_a_library_of_the_first_version_is_brought_up_to_date_with_all_it_has(tmp_path):
     path = tmp_path / "exemplars.db"
-    old = Library(DatabaseFile.open(path, KIND._replace(migrations=KIND.migrations[:1])))
-    old.save(ALL[0])
+    old = DatabaseFile.open(path, KIND._replace(migrations=KIND.migrations[:1]))
+    for number, archived in ((1, 0), (2, 1)):
+        exemplar = ALL[number]
+        values = values_of(exemplar, Provenance(), 10) | {"version": 1, "made": 5.0, "changed": 7.0}
+        known = {name: value for name, value in values.items() if not name.startswith(("status", "review"))}
+        with old.write():
+            old.insert("exemplars", {**known, "number": number, "archived": archived, "change": number})
+            content = {"saved": 5.0, "why": "", "tokens": 10, "content": pack(exemplar)}
+            old.insert("versions", {"exemplar": number, "number": 1, **content})
+            insert_words(old, number, exemplar)
     old.close()
     library = Library.open(path)
-    assert library.get(ALL[0].id).exemplar == ALL[0]
+    assert library.get(ALL[1].id).exemplar == ALL[1]
+    assert library.get(ALL[2].id).exemplar == ALL[2].replace(review=ExemplarReview(status="retired", at=7.0))
+    assert [row.id for row in library.page(Filter(statuses=("retired",)), order="tokens").rows] == [ALL[2].id]
     assert library.apart() == frozenset()
     library.keep_apart("a", "b")
     library.close()

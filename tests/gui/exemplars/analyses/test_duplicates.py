@@ -80,7 +80,7 @@ def test_going_down_the_list_shows_the_next_pair_and_it_stays_when_more_are_foun
     assert asked.args == ["b", "c"]
     page.show_view(View(result=FOUND.replace(pairs=(pair("m", "n", 0.0), *FOUND.pairs))))
     assert page.chosen.ids == page.table.current_key == ("b", "c")
-    page.show_view(View(result=FOUND.replace(archived={"b"})))
+    page.show_view(View(result=FOUND.replace(retired={"b"})))
     assert page.chosen.ids == ("x", "y")
 
 
@@ -97,11 +97,9 @@ def test_each_way_of_dealing_with_a_pair_is_asked_for(page, qtbot):
         assert asked.args == args
 
 
-def test_one_of_a_file_cannot_be_archived_and_the_button_says_so(page, qtbot):
+def test_one_of_a_file_is_named_as_such(page, qtbot):
     page.show_view(VIEW)
     page.table.choose(("x", "y"))
-    assert (page.keep_left.isEnabled(), page.keep_right.isEnabled()) == (True, False)
-    assert "cannot be archived" in page.keep_right.toolTip()
     assert "read-only" in page.names[0].text()
 
 

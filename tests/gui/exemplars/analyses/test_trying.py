@@ -58,7 +58,7 @@ def test_replays_show_what_became_of_each_exemplar(replay):
     assert shown["a/1"][0] == "success"
     assert shown["b/1"][0] == "no success, changed since"
     assert shown["b/1"][-1] == "It was gone. Uncertain: x"
-    assert shown["c/1"][0] == "no success, in the archive"
+    assert shown["c/1"][0] == "no success, retired"
     assert shown["d/1"][0] == "not tried"
     assert shown["d/1"][3] == ""
 

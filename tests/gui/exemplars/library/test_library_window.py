@@ -1,9 +1,10 @@
-"""The window of the library on a real library: finding, reading, archiving, importing and exporting."""
+"""The window of the library on a real library: finding, reading, reviewing, importing and exporting."""
 
 import pytest
 from PySide6.QtCore import Qt
 
 from core.exemplars.library.store import Library
+from core.schema.exemplar import ExemplarReview
 from gui.exemplars.controller import ChangesController
 from gui.exemplars.library.controller import LibraryController
 from tests.core.debugger.exemplars.opened_library import OpenedLibrary
@@ -89,28 +90,73 @@ def test_filters_offer_values_and_by_meaning_shows_distances(opened):
     assert float(table.rows_model.index(0, 0).data()) < float(table.rows_model.index(1, 0).data())
 
 
-def test_delete_archives_and_undo_brings_back_with_the_place_kept(opened, qtbot):
+def test_delete_retires_and_undo_brings_back_with_the_place_kept(opened, qtbot):
     opened.look_for("Click on the")
     opened.controller.open(ALL[1].id)
     opened.wait(lambda: opened.page.table.current == ALL[1].id)
     qtbot.keyClick(opened.page.table, Qt.Key.Key_Delete)
     opened.wait(lambda: ALL[1].id not in opened.ids and opened.window.notices.has_notice)
-    assert f"“{ALL[1].id}” was archived" in opened.window.notices.text.text()
+    assert f"“{ALL[1].id}” was retired" in opened.window.notices.text.text()
     opened.wait(opened.window.notices.undo_button.isVisible)
     opened.window.notices.undo_button.click()
     opened.wait(lambda: ALL[1].id in opened.ids)
     assert not opened.window.notices.undo_button.isVisible()
 
 
-def test_one_of_a_file_cannot_be_edited_or_archived_and_says_why(opened):
+def test_one_of_a_file_cannot_be_edited_but_it_can_be_retired(opened):
     opened.controller.open("miniwob/email-inbox/0")
     opened.wait(lambda: opened.page.table.current == "miniwob/email-inbox/0")
     commands = opened.page.commands.by_id
     actions = {name: command.action for name, command in commands.items()}
     assert not actions["edit"].isEnabled()
-    assert not actions["archive"].isEnabled()
     assert "read-only" in actions["edit"].toolTip()
+    assert not actions["tags"].isEnabled()
     assert actions["copy"].isEnabled()
+    actions["retire"].trigger()
+    opened.wait(lambda: "miniwob/email-inbox/0" not in opened.ids)
+
+
+def test_what_is_new_is_reviewed_one_after_the_other_with_two_keys(opened, library, qtbot):
+    commands = opened.page.commands.by_id
+    assert not commands["queue"].action.isEnabled()
+    for one in ALL[:3]:
+        library.put(one.replace(id=f"new/{one.id}", review=ExemplarReview(status="new")))
+    opened.wait(lambda: commands["queue"].action.isEnabled() and "3" in commands["queue"].action.text())
+    commands["queue"].action.trigger()
+    opened.wait(lambda: opened.ids == [f"new/{one.id}" for one in reversed(ALL[:3])])
+    table = opened.page.table
+    opened.wait(lambda: table.current == f"new/{ALL[2].id}")
+    opened.wait(lambda: opened.page.detail.title.text() == ALL[2].task)
+    qtbot.keyClick(table, Qt.Key.Key_Space)
+    opened.wait(lambda: table.current == f"new/{ALL[1].id}" and len(opened.ids) == 2)
+    qtbot.keyClick(table, Qt.Key.Key_Delete)
+    opened.wait(lambda: table.current == f"new/{ALL[0].id}" and len(opened.ids) == 1)
+    qtbot.keyClick(table, Qt.Key.Key_Space)
+    opened.wait(lambda: "Nothing is left to review" in opened.page.or_words.words.text())
+    stored = Library.open(library.folder / "exemplars.db", read_only=True)
+    ids = [f"new/{one.id}" for one in ALL[:3]]
+    assert [one.review.status for one in stored.current(ids)] == ["reviewed", "retired", "reviewed"]
+    stored.close()
+    opened.window.notices.undo_button.click()
+    opened.wait(lambda: opened.ids == [f"new/{ALL[0].id}"])
+
+
+def test_tags_and_a_family_are_given_to_the_whole_selection(opened, library):
+    opened.look_for("Click on the")
+    opened.page.table.selectAll()
+    opened.page.commands.by_id["tags"].action.trigger()
+    dialog = opened.page.tag_dialog
+    assert not dialog.change_button.isEnabled()
+    dialog.add.setText("checked, by hand")
+    dialog.family.setText("press-button")
+    dialog.change_button.click()
+    row = opened.page.table.rows_model.row
+    opened.wait(
+        lambda: all(
+            row(at) and row(at).family == "press-button" and row(at).tags[-2:] == ("checked", "by hand")
+            for at in range(3)
+        )
+    )
 
 
 def test_what_is_saved_elsewhere_comes_in_and_the_selection_stays(opened, library):

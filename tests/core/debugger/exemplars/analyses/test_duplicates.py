@@ -67,7 +67,7 @@ async def test_both_kept_are_not_listed_again_even_by_another_service_and_that_i
     assert session.memory.library().apart() == frozenset()
 
 
-async def test_merging_archives_one_gives_its_tags_and_note_to_the_other_and_is_undone(
+async def test_merging_retires_one_gives_its_tags_and_note_to_the_other_and_is_undone(
     session, service, changes, watched
 ):
     made = []
@@ -76,14 +76,14 @@ async def test_merging_archives_one_gives_its_tags_and_note_to_the_other_and_is_
     library = session.memory.library()
     kept = library.get(ONE.id)
     assert (kept.exemplar.tags, kept.exemplar.note) == (("a", "b", "c"), "Mine.\nAlso.")
-    assert library.get(TWIN.id).exemplar.archived
+    assert library.get(TWIN.id).exemplar.review.status == "retired"
     assert pairs(view) == []
     view = await watched.after(lambda: changes.exchange(made[0], back=True), lambda view: view.notice)
     assert library.get(ONE.id).exemplar == ONE
     assert library.get(TWIN.id).exemplar == TWIN
     assert pairs(view) == [(ONE.id, TWIN.id)]
     view = await watched.after(lambda: changes.exchange(made[0], back=False), lambda view: not pairs(view))
-    assert library.get(TWIN.id).exemplar.archived
+    assert library.get(TWIN.id).exemplar.review.status == "retired"
     assert library.get(ONE.id).exemplar == kept.exemplar
 
 
@@ -97,7 +97,7 @@ async def test_one_of_a_file_is_not_archived_and_it_is_said_why(session, service
     view = await watched.after(lambda: service.merge(ONE.id, "file/1"), lambda view: view.problem)
     assert "is read-only" in view.problem
     view = await watched.after(lambda: service.merge("file/1", ONE.id), lambda view: not view.problem)
-    assert session.memory.library().get(ONE.id).exemplar.archived
+    assert session.memory.library().get(ONE.id).exemplar.review.status == "retired"
 
 
 async def test_it_is_cancelled_and_what_was_found_is_shown_as_a_part(session, service, monkeypatch):

@@ -6,12 +6,15 @@ import pytest
 
 from core.debugger.exemplars.library.views import PAGE, Chosen, Query
 from core.exemplars.exchange.plan import ImportChoices
+from core.exemplars.files import ExemplarFiles
 from core.exemplars.library.records import Filter, Retrieval
 from core.exemplars.library.store import Library
+from core.schema.exemplar import ExemplarReview
 from tests.core.debugger.exemplars.opened_library import OpenedLibrary
 from tests.core.exemplars.making import ALL, exemplar
 
 OWN = Query(filter=Filter(origin="by hand"), order="id")
+FILES = len(ExemplarFiles().all())
 
 
 @pytest.fixture
@@ -111,44 +114,60 @@ def test_an_exemplar_that_is_not_there_says_which_is_meant(library):
     assert "did you mean click-button-0?" in library.wait("detailed").problem
 
 
-def test_archiving_is_taken_back_and_leaves_those_of_files(library):
+def test_what_is_retired_comes_back_by_undo_and_so_do_those_of_files(library):
     library.put(ALL[0])
     library.service.list_rows(OWN)
     library.wait("listed")
-    library.service.archive(Chosen(query=Query(order="id"), ranges=((0, 500),)), True)
+    library.service.review(Chosen(query=Query(order="id"), ranges=((0, 500),)), "retired")
     notice = library.wait("noticed")
-    assert notice.text.startswith(f"“{ALL[0].id}” was archived.")
-    assert "read-only" in notice.text
+    assert notice.text == f"{FILES + 1} exemplars were retired."
     library.wait("listed", lambda view: view.total == 0)
     change = library.wait("made")
-    assert (change.words, notice.change) == (f"archive “{ALL[0].id}”", change.words)
+    assert (change.words, notice.change) == (f"retire {FILES + 1} exemplars", change.words)
     library.changes.exchange(change, back=True)
     library.wait("listed", lambda view: view.total == 1)
-    assert library.wait("noticed").text == f"Undone: archive “{ALL[0].id}”."
+    assert library.wait("noticed").text == f"Undone: retire {FILES + 1} exemplars."
     library.changes.exchange(change, back=False)
     library.wait("listed", lambda view: view.total == 0)
     assert library.wait("answered") == ""
+
+
+def test_tags_and_a_family_are_given_to_many_as_one_change_and_files_stay_as_they_are(library):
+    library.put(ALL[0])
+    library.put(ALL[1].replace(tags=("old", "kept")))
+    library.service.list_rows(OWN)
+    library.service.tag(Chosen(query=OWN, ranges=((0, 2),)), ("fine",), ("old",))
+    library.wait("listed", lambda view: {row.tags for row in view.rows} == {("fine",), ("kept", "fine")})
+    change = library.wait("made")
+    assert change.words == "change 2 exemplars"
+    library.changes.exchange(change, back=True)
+    library.wait("listed", lambda view: {row.tags for row in view.rows} == {(), ("old", "kept")})
+    bundled = ExemplarFiles().all()[0].id
+    library.service.tag(Chosen(ids=(ALL[0].id, bundled)), (), (), "press")
+    text = library.wait("noticed", lambda notice: "press" in notice.text).text
+    assert text.startswith(f"“{ALL[0].id}” was moved to the family press. “{bundled}” is read-only")
+    library.wait("listed", lambda view: {row.family for row in view.rows} == {"press", ALL[1].family})
 
 
 def test_a_change_is_not_undone_where_another_program_has_changed_the_exemplar_since(library):
     library.put(ALL[0])
     library.put(ALL[1])
     library.service.list_rows(OWN)
-    library.service.archive(Chosen(ids=(ALL[0].id, ALL[1].id)), True)
+    library.service.review(Chosen(ids=(ALL[0].id, ALL[1].id)), "retired")
     change = library.wait("made")
-    assert change.words == "archive 2 exemplars"
+    assert change.words == "retire 2 exemplars"
     other = Library.open(library.folder / "exemplars.db")
-    other.archive(ALL[1].id, archived=False)
+    other.review([ALL[1].id], ExemplarReview())
     library.changes.exchange(change, back=True)
     problem = library.wait("answered")
-    assert problem == f"“{ALL[1].id}” was changed meanwhile: it is at version 1 now."
-    assert [one.archived for one in other.current([ALL[0].id, ALL[1].id])] == [True, False]
+    assert problem == f"“{ALL[1].id}” was changed meanwhile: it is reviewed, at version 1, now."
+    assert [one.review.status for one in other.current([ALL[0].id, ALL[1].id])] == ["retired", "reviewed"]
     other.close()
 
 
 def test_a_change_is_not_undone_where_the_library_is_gone(library):
     library.put(ALL[0])
-    library.service.archive(Chosen(ids=(ALL[0].id,)), True)
+    library.service.review(Chosen(ids=(ALL[0].id,)), "retired")
     change = library.wait("made")
     (library.folder / "exemplars.db").rename(library.folder / "away.db")
     library.changes.exchange(change, back=True)

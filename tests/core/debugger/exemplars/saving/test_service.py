@@ -117,7 +117,7 @@ def test_what_is_saved_again_is_a_new_version_or_has_an_id_of_its_own_and_can_be
     other = saving.save(SavingChoice(id="an-other"), anyway=True).saved
     saving.changes.exchange(saving.made[-1], back=True)
     saving.wait(lambda view: view.saved.undone)
-    assert library.get(other.id).exemplar.archived
+    assert library.get(other.id).exemplar.review.status == "retired"
 
 
 def test_what_a_run_did_wrong_is_a_contrast_of_the_branch_that_did_better(saving, live, server):

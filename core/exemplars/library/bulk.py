@@ -1,0 +1,58 @@
+"""Changes of many exemplars at once: their status, tags or family, all or none."""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import NamedTuple
+
+from core.exemplars.library.records import review_now
+from core.exemplars.library.store import Library
+from core.schema.exemplar import Exemplar, Status
+
+Edit = Callable[[Exemplar], Exemplar]
+
+
+class BulkChange(NamedTuple):
+    """What a change came to."""
+
+    ids: tuple[str, ...]
+    """Those that were changed; the others were so already."""
+    read_only: tuple[str, ...] = ()
+    """Those of files, which were left as they are."""
+
+
+def review_all(library: Library, ids: Sequence[str], status: Status) -> BulkChange:
+    """Give a status by the person who uses the program, of this moment; those of files, too. Raises LibraryError."""
+    now = {one.id: one.review.status for one in library.current(ids)}
+    changing = tuple(id for id in dict.fromkeys(ids) if now.get(id, status) != status)
+    library.review(changing, review_now(status))
+    return BulkChange(changing)
+
+
+def edit_all(library: Library, ids: Sequence[str], edit: Edit, why: str) -> BulkChange:
+    """Save what `edit` makes of each as a new version. Raises LibraryError."""
+    changed: list[str] = []
+    read_only: list[str] = []
+
+    def edited() -> Iterator[tuple[Exemplar, None]]:
+        # They are read while nobody else can write: no change in between is lost.
+        for id in dict.fromkeys(ids):
+            entry = library.find(id)
+            if entry is not None and entry.read_only:
+                read_only.append(id)
+            elif entry is not None and (after := edit(entry.exemplar)) != entry.exemplar:
+                changed.append(id)
+                yield after, None
+
+    library.save_all(edited(), why=why)
+    return BulkChange(tuple(changed), tuple(read_only))
+
+
+def with_tags(add: Collection[str], remove: Collection[str] = (), family: str = "") -> Edit:
+    """Return the edit that adds tags, takes others away, and gives another family if there is one."""
+
+    def edit(exemplar: Exemplar) -> Exemplar:
+        left = (tag for tag in exemplar.tags if tag not in remove)
+        return exemplar.replace(
+            tags=tuple(dict.fromkeys((*left, *add))), family=family.strip() or exemplar.family
+        )
+
+    return edit

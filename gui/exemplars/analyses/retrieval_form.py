@@ -54,6 +54,8 @@ class SettingsForm(QWidget):
         self.threshold.setEnabled(False)
         self.has_threshold.toggled.connect(self.threshold.setEnabled)
         self.others = QCheckBox("also of other environments", self)
+        self.new = QCheckBox("also new ones", self)
+        self.new.setToolTip("Also those that nobody has reviewed")
         limit = holding(in_row(None, self.has_threshold, (self.threshold, 1)))
         form = QFormLayout(self)
         form.setContentsMargins(12, 2, 12, 6)
@@ -67,6 +69,7 @@ class SettingsForm(QWidget):
             ("Tokens", self.tokens),
             ("Threshold", limit),
             ("Exemplars", self.others),
+            ("Review", self.new),
         ):
             form.addRow(label, field)
             field.setAccessibleName(f"{name}: {label}")
@@ -84,6 +87,7 @@ class SettingsForm(QWidget):
             tokens=self.tokens.value(),
             threshold=self.threshold.value() if self.has_threshold.isChecked() else None,
             other_environments=self.others.isChecked(),
+            unreviewed=self.new.isChecked(),
         )
 
     def show_settings(self, settings: RecallSettings) -> None:
@@ -96,6 +100,7 @@ class SettingsForm(QWidget):
         if settings.threshold is not None:
             self.threshold.setValue(settings.threshold)
         self.others.setChecked(settings.other_environments)
+        self.new.setChecked(settings.unreviewed)
 
     def show_presets(self, presets: Sequence[tuple[str, RecallSettings]]) -> None:
         if dict(presets) == self._presets and self.preset.count():

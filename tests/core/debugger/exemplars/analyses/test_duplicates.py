@@ -87,17 +87,18 @@ async def test_merging_retires_one_gives_its_tags_and_note_to_the_other_and_is_u
     assert library.get(ONE.id).exemplar == kept.exemplar
 
 
-async def test_one_of_a_file_is_not_archived_and_it_is_said_why(session, service, tmp_path):
+async def test_one_of_a_file_is_retired_too_but_takes_no_tags(session, service, tmp_path):
     of_file = ONE.replace(id="file/1", metadata=text_of(0, 1))
     write_exemplars(tmp_path / "files" / "a.jsonl", [of_file])
     watched = Watched(service)
     view = await watched.after(lambda: service.find(0.1), whole)
     assert len(pairs(view)) == 3
     assert any(pair.number < 0 for pair in view.result.listed)
-    view = await watched.after(lambda: service.merge(ONE.id, "file/1"), lambda view: view.problem)
+    view = await watched.after(lambda: service.merge("file/1", TWIN.id), lambda view: view.problem)
     assert "is read-only" in view.problem
-    view = await watched.after(lambda: service.merge("file/1", ONE.id), lambda view: not view.problem)
-    assert session.memory.library().get(ONE.id).exemplar.review.status == "retired"
+    view = await watched.after(lambda: service.merge(ONE.id, "file/1"), lambda view: not view.problem)
+    assert session.memory.library().get("file/1").exemplar.review.status == "retired"
+    assert len(pairs(view)) == 1
 
 
 async def test_it_is_cancelled_and_what_was_found_is_shown_as_a_part(session, service, monkeypatch):

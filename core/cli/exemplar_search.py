@@ -1,38 +1,56 @@
 """The commands that look up exemplars: retrieve, loo and reindex."""
 
 import asyncio
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from core.cli.exemplar_tables import listing_of, memory_of
 from core.cli.output import put, put_json, put_table, say
 from core.cli.runs import reading
-from core.cli.surroundings import embedding_of, in_loop
-from core.debugger.exemplars.analyses.retrieval import query_of
+from core.cli.surroundings import embedding_of, in_loop, resources_of
+from core.debugger.exemplars.analyses.retrieval import query_of, recall_settings
 from core.debugger.exemplars.analyses.views import BenchQuery
 from core.exemplars.analysis.lookups import leave_one_out, read_texts
 from core.exemplars.analysis.records import LeftOutExemplar
 from core.exemplars.index import ExemplarIndex
 from core.exemplars.library.beside import numbered
 from core.exemplars.library.records import Filter
-from core.schema.exemplar import RecallSettings
+from core.schema.errors import UsageError
 from core.settings.settings import Settings
 
 
 def retrieve(
-    settings: Settings, text: str, run: int | None, recall: RecallSettings, environment: str, *, as_json: bool
+    settings: Settings,
+    text: str,
+    run: int | None,
+    preset: str,
+    changes: Mapping[str, Any],
+    environment: str,
+    *,
+    as_json: bool,
 ) -> None:
-    """Print what a task would be shown: distances, votes, and what is used."""
+    """Print what a task would be shown: distances, votes, and what is used.
+
+    `changes` are settings in place of those of the preset, which is that of
+    the run where none is named. Raises UsageError for an unknown preset, and
+    one without exemplars.
+    """
     memory = memory_of(settings)
+    presets = resources_of(settings).presets
+    if preset and presets.get(preset).memory is None:
+        raise UsageError(f"The preset {preset} recalls no exemplars; choose one that has [memory].")
     query = BenchQuery(task=text)
     if run is not None:
         with reading(settings) as store:
             query = query_of(store, run, 1)
-    found = asyncio.run(memory.recall(query.text, recall, environment=environment))
+    recall = recall_settings(presets, preset or query.preset).replace(**changes)
+    found = asyncio.run(memory.recall(query.text, recall, environment=environment or query.environment))
     if as_json:
         put_json({**found.model_dump(exclude={"used"}), "used": [one.id for one in found.used]})
         return
     put_table(
-        ("distance", "family", "vote", "used", "exemplar", "task"),
+        ("distance", "family", "vote", "used", "exemplar", "task", "left out"),
         [
             (
                 f"{one.distance:.3f}",
@@ -41,6 +59,7 @@ def retrieve(
                 "yes" if one.used else "",
                 one.id,
                 one.task,
+                one.problem,
             )
             for one in found.retrieved
         ],

@@ -249,13 +249,20 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
         run: Annotated[
             int | None, typer.Option("--run", help="Use the task and first page of this run.")
         ] = None,
-        by: Annotated[str, typer.Option("--by", help="family or exemplars.")] = "family",
-        votes: Votes = 3,
-        most: Annotated[int, typer.Option("--most", min=1, max=50, help="The most exemplars to use.")] = 50,
+        preset: Annotated[
+            str, typer.Option("--preset", help="Recall as this preset. Default: as the run's.")
+        ] = "",
+        by: Annotated[str, typer.Option("--by", help="family or exemplars.")] = "",
+        votes: Annotated[
+            int | None, typer.Option("--votes", min=1, max=50, help="How many of the nearest vote.")
+        ] = None,
+        most: Annotated[
+            int | None, typer.Option("--most", min=1, max=50, help="The most exemplars to use.")
+        ] = None,
         tokens: Annotated[
-            int,
+            int | None,
             typer.Option("--tokens", min=100, max=1_000_000, help="The most tokens of all exemplars used."),
-        ] = 10_000,
+        ] = None,
         threshold: Annotated[
             float | None, typer.Option("--threshold", min=0, max=2, help="Use none beyond this distance.")
         ] = None,
@@ -267,23 +274,21 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
     ) -> None:
         """Show what a task would be shown: distances and votes."""
         from core.cli.exemplar_search import retrieve as look_up
-        from core.schema.exemplar import RecallSettings
 
         if bool(text.strip()) == (run is not None):
             raise UsageError("Use the text of a task, or --run with a run.")
-        if by not in ("family", "exemplars"):
+        if by not in ("", "family", "exemplars"):
             raise UsageError(f'"{by}" is no way to choose; take family or exemplars.')
-        recall = RecallSettings.model_validate(
-            {
-                "by": by,
-                "votes": votes,
-                "most": most,
-                "tokens": tokens,
-                "threshold": threshold,
-                "other_environments": not environment,
-            }
-        )
-        look_up(settings_with(db=db), text, run, recall, environment, as_json=as_json)
+        given = {
+            "by": by or None,
+            "votes": votes,
+            "most": most,
+            "tokens": tokens,
+            "threshold": threshold,
+            "other_environments": False if environment else None,
+        }
+        changes = {name: value for name, value in given.items() if value is not None}
+        look_up(settings_with(db=db), text, run, preset, changes, environment, as_json=as_json)
 
     @group.command()
     @with_groups

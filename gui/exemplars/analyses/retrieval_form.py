@@ -189,10 +189,12 @@ class RetrievalForm(QWidget):
         )
 
     def show_task(self, query: BenchQuery) -> None:
-        """Show task and page in the form; the settings stay."""
+        """Show task and page in the form; the settings stay, unless it was taken from a run."""
         self.task.setPlainText(query.task)
         self.observation.setPlainText(query.observation)
         self.environment.setEditText(query.environment)
+        if query.preset:
+            self.settings.show_settings(query.settings)
         self._show_source(query.source)
 
     def show_query(self, query: BenchQuery) -> None:

@@ -8,6 +8,7 @@ from core.exemplars.files import write_exemplars
 from core.exemplars.library.records import LIBRARY_NAME, Provenance
 from core.exemplars.library.store import Library
 from core.schema.exemplar import ExemplarStep
+from core.storage.resources import RESOURCES
 from core.trace.store import TraceStore
 from tests.core.exemplars.library.test_retrievals import run_with
 from tests.core.exemplars.making import ALL
@@ -109,6 +110,22 @@ def test_what_a_task_would_be_shown_is_listed_with_distances_and_votes(inside, l
     assert done.json["used"] == ["mine/1"]
     table = inside("exemplars", "retrieve", 'Enter the username "bob" and the password "x" and press login.')
     assert (table.code, "login-user" in table.out, "Votes: login-user 3" in table.err) == (0, True, True)
+
+
+def test_a_preset_says_how_and_flags_change_it(inside, library):
+    (inside.config / "presets").mkdir(parents=True, exist_ok=True)
+    text = (RESOURCES / "presets" / "synapse.toml").read_text()
+    own = text.replace("threshold = 1.1", "threshold = 0.0001")
+    assert own != text
+    (inside.config / "presets" / "strict.toml").write_text(own)
+    words = "Enter the username"
+    strict = inside("exemplars", "retrieve", words, "--preset", "strict", "--json").json
+    assert strict["used"] == []
+    assert "beyond the threshold of 0.000" in strict["why"]
+    wide = inside("exemplars", "retrieve", words, "--preset", "strict", "--threshold", "2", "--json").json
+    assert wide["used"]
+    none = inside("exemplars", "retrieve", words, "--preset", "plain")
+    assert (none.code, "The preset plain recalls no exemplars" in none.err) == (2, True)
 
 
 def test_a_run_is_looked_up_by_its_task_and_first_page_and_one_that_is_not_there_is_reported(inside, library):

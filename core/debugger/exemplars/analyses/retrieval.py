@@ -103,6 +103,7 @@ class RetrievalService(AnalysisService[Bench]):
     async def take(self, run: int, step: int) -> None:
         """Take the task of a run with the page of one of its steps."""
         query = await self.read(lambda store: query_of(store, run, step))
+        query = query.replace(settings=recall_settings(self.services.resources.presets, query.preset))
         self.show(problem="")
         self.taken.send(query)
 
@@ -168,6 +169,11 @@ def presets_that_recall(presets: Presets) -> tuple[tuple[str, RecallSettings], .
     return tuple(found)
 
 
+def recall_settings(presets: Presets, name: str) -> RecallSettings:
+    """Return how a preset recalls, as it is now; as presets do where it has no memory, or is gone."""
+    return dict(presets_that_recall(presets)).get(name, RecallSettings.model_validate({}))
+
+
 def query_of(store: TraceStore, run: int, step: int) -> BenchQuery:
     """Return what a step looked its exemplars up by, or would have; raises UsageError and TraceError."""
     row, records = store.run(run), store.step(run, step).records
@@ -180,5 +186,9 @@ def query_of(store: TraceStore, run: int, step: int) -> BenchQuery:
     else:
         raise UsageError(f"Step {step} of run {run} has no page; choose another run or step.")
     return BenchQuery(
-        task=task, observation=page, environment=row.environment, source=f"run {run}, step {step}"
+        task=task,
+        observation=page,
+        environment=row.environment,
+        source=f"run {run}, step {step}",
+        preset=row.preset,
     )

@@ -79,6 +79,8 @@ class BenchQuery(Record):
     """Settings to compare with."""
     source: str = ""
     """Where the task was taken from, such as ``run 12, step 3``."""
+    preset: str = ""
+    """The preset of the run that it was taken from; `settings` are its."""
 
     @property
     def text(self) -> str:

@@ -4,8 +4,8 @@ import contextlib
 import re
 from typing import TYPE_CHECKING, Any
 
-from core.agent.presets import MemoryTable
 from core.debugger.commands import command
+from core.debugger.exemplars.analyses.retrieval import recall_settings
 from core.debugger.exemplars.changes import ExemplarChanges, Reversal
 from core.debugger.exemplars.prompt import Way, written
 from core.debugger.exemplars.saving.selection import Selection, Survey, id_for, selection_of, survey_of_run
@@ -23,7 +23,7 @@ from core.debugger.session_view import SessionView
 from core.exemplars.checks import check
 from core.exemplars.library.records import ANY, Filter, first_review
 from core.schema.errors import BackstepError, TraceError, UsageError
-from core.schema.exemplar import RecallSettings, metadata_of
+from core.schema.exemplar import metadata_of
 from core.schema.signal import Signal
 from core.trace.records import StepRow
 
@@ -205,21 +205,14 @@ class SavingService(Service[SavingView]):
         query = metadata_of(row.instruction, first)
         try:
             near = await memory.like(query, _REACH)
-            recall = await memory.recall(query, self._settings(row.preset), environment=row.environment)
+            settings = recall_settings(self.services.resources.presets, row.preset)
+            recall = await memory.recall(query, settings, environment=row.environment)
         except BackstepError as error:
             return saved.replace(problem=f"The lookup failed: {error}")
         far = next((distance for one, distance in near if one.id == saved.id), None)
         rank = 0 if far is None else sum(distance <= far for _, distance in near)
         found = tuple(sorted(recall.retrieved, key=lambda one: (one.distance, one.id != saved.id)))
         return saved.replace(rank=rank, distance=far, found=found, why=recall.why)
-
-    def _settings(self, preset: str) -> RecallSettings:
-        """Return how the run's preset recalls, as it is now; as presets do where it has no memory, or is gone."""
-        try:
-            table = self.services.resources.presets.get(preset).memory
-        except BackstepError:
-            table = None
-        return table or MemoryTable()
 
     def _refuse_taken(self, id: str) -> None:
         if self.memory.taken((id,)):

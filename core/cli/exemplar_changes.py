@@ -35,7 +35,17 @@ def change_exemplars(
         chosen = tuple(ids) or tuple(row.id for row in library.rows(wanted))
         changed = work(library, chosen)
     if as_json:
-        put_json({"changed": list(changed.ids), "read_only": list(changed.read_only), "of": len(chosen)})
+        put_json(
+            {
+                "changed": list(changed.ids),
+                "read_only": list(changed.read_only),
+                "faulty": dict(changed.faulty),
+            }
+        )
     say(f"{len(changed.ids)} of {len(chosen)} exemplars were {done}.")
+    for id, fault in changed.faulty.items():
+        say(f"{id} has a fault: {fault}")
+    if changed.faulty:
+        say("Mend them, or use them although they have faults with --although-faulty.")
     if changed.read_only:
         say(f"{len(changed.read_only)} are read-only, from files: change them in the files.")

@@ -14,12 +14,13 @@ from core.cli.surroundings import resources_of
 from core.exemplars.analysis.duplicates import near_pairs
 from core.exemplars.analysis.map import Projection, alone, loneliest, project
 from core.exemplars.analysis.records import Lonely, PairsFound, grouped
-from core.exemplars.checks import Checker, Problem
+from core.exemplars.checks import Checker
 from core.exemplars.index import ExemplarIndex
 from core.exemplars.library.records import Counts, Filter, Order, differences
 from core.exemplars.library.store import Library
 from core.exemplars.library.trace_sync import note_retrievals, success_of
 from core.exemplars.memory import Memory
+from core.exemplars.problem import Problem
 from core.schema.errors import NotInLibraryError, UsageError
 from core.settings.settings import Settings, config_folder
 

@@ -176,6 +176,9 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
     def review(
         as_status: Annotated[str, typer.Argument(metavar="STATUS", help="reviewed, retired or new.")],
         ids: ChangedIds = None,
+        although: Annotated[
+            bool, typer.Option("--although-faulty", help="Use them although they have faults.")
+        ] = False,
         db: Database = None,
         as_json: AsJson = False,
         *,
@@ -191,7 +194,7 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
             ids or (),
             chosen.filter(),
             f"marked as {status}",
-            lambda library, which: review_all(library, which, status),
+            lambda library, which: review_all(library, which, status, although=although),
             as_json=as_json,
         )
 

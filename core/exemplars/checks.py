@@ -5,12 +5,13 @@ Only the program for implicit abstraction must be run to check it, in the sandbo
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
-from typing import Literal
 
 from pydantic import ValidationError
 
+from core.exemplars.content_checks import check_content
 from core.exemplars.editing.layout import Location
 from core.exemplars.library.records import Entry
+from core.exemplars.problem import Problem
 from core.llm.costs import count_tokens
 from core.sandbox.process import Parsed
 from core.schema.action import Action, RefTarget, RoleTarget, Stop, Type
@@ -18,18 +19,16 @@ from core.schema.action_text import parse_action
 from core.schema.errors import ActionSyntaxError
 from core.schema.exemplar import Draft, DraftStep, Exemplar
 from core.schema.observation import HIDDEN_TEXT, is_hidden
-from core.schema.record import Record
 from core.schema.secrets import names_in
 
 MOST_TOKENS = 4000
 """Tokens of a trajectory beyond which it is reported as over-long: eight of them go into a prompt."""
 
-Level = Literal["stops", "fault", "note"]
-Kind = Literal["missing", "action", "element", "secret", "parser", "length", "run", "line"]
 RunIsSuccess = Callable[[int], bool | None]
 """Tells whether a run of the trace was a success; None if that is not known."""
 
-_REF = re.compile(r"^\s*\[(\d+)\]", re.MULTILINE)
+_REF = re.compile(r"""^\s*\[(\d+)\]|\b[\w-]*(?:ref|id)\s*=\s*["'](\d+)["']""", re.MULTILINE)
+"""The number of an element, also in the HTML that other programs keep."""
 _HIDDEN = re.compile(r'^\s*\[(\d+)\].* value="•+"', re.MULTILINE)
 _TAG = re.compile(r"<[a-z][a-z0-9]*[\s>]", re.IGNORECASE)
 _ALWAYS = re.compile(
@@ -37,37 +36,7 @@ _ALWAYS = re.compile(
     r"|NameError|ImportError|ModuleNotFoundError"
 )
 """What fails on any page."""
-_TABLES = {"steps": "look", "contrasts": "contrast", "abstraction": "pair"}
 _EMPTY_PAGE = "<html><body><p>An empty page.</p></body></html>"
-
-
-class Problem(Record):
-    """Something that is wrong with an exemplar, or might be."""
-
-    id: str
-    """Empty for a line of a file that is none."""
-    kind: Kind
-    at: Location = ()
-    """The part that it is about, such as ``("steps", 1, "actions", 0)``; empty for the whole."""
-    text: str
-    level: Level = "fault"
-    """``stops``: it cannot be stored. ``fault``: it can, and should not stay so. ``note``: it may be meant so."""
-
-    @property
-    def where(self) -> str:
-        """The part in words, such as ``look 2, action 1``; empty for the whole."""
-        match self.at:
-            case (str() as table, int() as number, *inside):
-                whole = f"{_TABLES.get(table, table)} {number + 1}"
-                match inside:
-                    case ["actions", int() as place]:
-                        return f"{whole}, action {place + 1}"
-                    case [part, *_]:
-                        return f"{whole}, {part}"
-                return whole
-            case (name, *_):
-                return str(name)
-        return ""
 
 
 _MISSING = {
@@ -131,6 +100,7 @@ async def check(
         *check_actions(exemplar, policies),
         *check_contrasts(exemplar, policies),
         *check_secrets(exemplar),
+        *check_content(exemplar),
         *(await check_parser(exemplar) if with_parser else ()),
         *check_length(exemplar, most_tokens),
         *check_run(exemplar, run, is_success),
@@ -151,6 +121,7 @@ def check_draft(
         *check_actions(draft, policies),
         *check_contrasts(draft, policies),
         *check_secrets(draft),
+        *(one for one in check_content(draft) if one.kind != "page" or not missing),
         *(check_length(draft) if draft.steps else ()),
         *check_run(draft, run, is_success),
     )
@@ -206,6 +177,18 @@ def unreadable(exemplar: Draft) -> str:
         if isinstance(found, Problem):
             return f"{found.where}: {found.text}"
     return ""
+
+
+def fault(exemplar: Draft) -> str:
+    """Return the first fault for which it is not to be prompted with, with its place; empty if there is none.
+
+    Whether policies may be called, its program and the run that it came from are not looked at.
+    """
+    if words := unreadable(exemplar):
+        return words
+    found = (*check_actions(exemplar), *check_secrets(exemplar), *check_content(exemplar))
+    first = next((one for one in found if one.level == "fault" and one.kind != "parser"), None)
+    return f"{first.where}: {first.text}".removeprefix(": ") if first else ""
 
 
 def check_contrasts(exemplar: Draft, policies: Collection[str] = ()) -> Iterator[Problem]:
@@ -298,7 +281,7 @@ def _read(id: str, text: str, at: Location, names: Iterable[str] = ()) -> Action
 
 
 def _absent(id: str, action: Action, observation: str, at: Location) -> Iterator[Problem]:
-    refs = {int(ref) for ref in _REF.findall(observation)}
+    refs = {int(line or attribute) for line, attribute in _REF.findall(observation)}
     for target in action.targets if observation else ():
         absent = (isinstance(target, RefTarget) and target.ref not in refs) or (
             isinstance(target, RoleTarget) and not _shows(observation, target)

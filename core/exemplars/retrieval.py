@@ -5,11 +5,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
-from core.exemplars.checks import unreadable
+from core.exemplars.checks import fault, unreadable
 from core.exemplars.index import Near
 from core.exemplars.library.tables import tokens_of
 from core.llm.embedding import Embedding, Vectors
-from core.schema.exemplar import Recall, RecallSettings, Retrieved, Status
+from core.schema.exemplar import Exemplar, Recall, RecallSettings, Retrieved, Status
 
 SHOWN = 5
 """Rejected exemplars that are listed."""
@@ -108,7 +108,7 @@ def decide(
         return Recall(query=query, embedding=name, why="There are no exemplars to recall.")
     readable, faults = _readable(found), _faults((*found, *of_family))
     if not readable:
-        why = f"None of the nearest can be read. {_left_out(faults)}"
+        why = f"None of the nearest can be used. {_left_out(faults)}"
         return Recall(query=query, embedding=name, retrieved=_retrieved((), (), found, faults), why=why)
     voters = _voters(readable, settings)
     votes = Counter(voter.exemplar.family for voter in voters)
@@ -159,18 +159,22 @@ def decide(
 
 
 def _faults(near: Iterable[Near]) -> dict[str, str]:
-    """Return what cannot be read of each exemplar that prompts are not to show, by its id."""
-    return {one.exemplar.id: fault for one in near if (fault := unreadable(one.exemplar))}
+    """Return the fault of each exemplar that prompts are not to show, by its id."""
+    return {one.exemplar.id: words for one in near if (words := _fault(one.exemplar))}
+
+
+def _fault(exemplar: Exemplar) -> str:
+    return unreadable(exemplar) if exemplar.review.although else fault(exemplar)
 
 
 def _readable(near: Iterable[Near]) -> tuple[Near, ...]:
-    return tuple(one for one in near if not unreadable(one.exemplar))
+    return tuple(one for one in near if not _fault(one.exemplar))
 
 
 def _left_out(faults: Mapping[str, str]) -> str:
-    """Return which exemplars are left out because they cannot be read."""
+    """Return which exemplars are left out for their faults."""
     told = [f"{id} is left out, {fault}" for id, fault in list(faults.items())[:_TOLD]]
-    more = [f"{len(faults) - _TOLD} more cannot be read."] if len(faults) > _TOLD else []
+    more = [f"{len(faults) - _TOLD} more have faults."] if len(faults) > _TOLD else []
     return " ".join((*told, *more))
 
 

@@ -24,6 +24,8 @@ class ExemplarReview(Record):
     """Who decided it; empty where nobody did: it came so."""
     at: float = 0.0
     """Seconds since the epoch; 0 where nobody did."""
+    although: bool = False
+    """Whether it is used although it has faults."""
 
 
 class DraftStep(Record):

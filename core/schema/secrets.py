@@ -202,6 +202,11 @@ def without_keys(text: str, keys: Iterable[str]) -> str:
     return text
 
 
+def has_key(text: str) -> bool:
+    """Return whether a text has what looks like a key, a token or a password in an address."""
+    return any(form.search(text) for _, form in _FORMS)
+
+
 def without_key_forms(text: str) -> str:
     """Return `text` without anything that looks like the key of an LLM server."""
     return _KEY_IN_ERRORS.sub(lambda match: f"{match[1] or ''}{HIDDEN_KEY}", text)

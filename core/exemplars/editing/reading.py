@@ -6,8 +6,8 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from core.exemplars.checks import Level, Problem
 from core.exemplars.editing.layout import Location, TextLayout, layout
+from core.exemplars.problem import Level, Problem
 from core.schema.errors import DataError
 from core.schema.exemplar import Draft
 from core.schema.record import Record

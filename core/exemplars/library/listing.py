@@ -17,7 +17,7 @@ from core.storage.database import DatabaseFile, damaged, match_of
 
 _COLUMNS = (
     "id, family, task, environment, site, origin, run, step, llm, made, changed, tags, note, status, reviewed_by,"
-    " reviewed_at, version, steps, contrasts, tokens"
+    " reviewed_at, although, version, steps, contrasts, tokens"
 )
 _COUNTED = ("family", "environment", "site", "origin", "llm")
 MOST_VALUES = 200

@@ -29,13 +29,13 @@ ProofKind = Literal["replay", "worth", "credit"]
 """What was found out about exemplars by trying."""
 
 
-def review_now(status: Status) -> ExemplarReview:
-    """Return a review by the person who uses this program, of this moment."""
+def review_now(status: Status, *, although: bool = False) -> ExemplarReview:
+    """Return a review by the person who uses this program, of this moment; `although` it may have faults."""
     try:
         person = getpass.getuser()
     except (KeyError, OSError):  # A system that has no name for its user.
         person = ""
-    return ExemplarReview(status=status, by=person, at=time.time())
+    return ExemplarReview(status=status, by=person, at=time.time(), although=although)
 
 
 def first_review(origin: Origin) -> ExemplarReview:

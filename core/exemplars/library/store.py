@@ -287,7 +287,7 @@ class Library:
         """Return current exemplars by number, below zero for those of files; one that is not there is left out."""
         with self._database.read():
             rows = self._database.rows(
-                "SELECT e.number, e.status, e.reviewed_by, e.reviewed_at, v.content FROM exemplars e"
+                "SELECT e.number, e.status, e.reviewed_by, e.reviewed_at, e.although, v.content FROM exemplars e"
                 " JOIN versions v ON v.exemplar = e.number AND v.number = e.version"
                 " WHERE e.number IN (SELECT value FROM json_each(?))",
                 (json.dumps(list(numbers)),),
@@ -302,7 +302,7 @@ class Library:
         wanted = tuple(ids)
         with self._database.read():
             rows = self._database.rows(
-                "SELECT id, version, status, reviewed_by, reviewed_at FROM exemplars"
+                "SELECT id, version, status, reviewed_by, reviewed_at, although FROM exemplars"
                 " WHERE id IN (SELECT value FROM json_each(?)) ORDER BY number",
                 (json.dumps(wanted),),
             )

@@ -151,6 +151,7 @@ _VERSION_5 = "\n".join(
         "ALTER TABLE exemplars ADD COLUMN status TEXT NOT NULL DEFAULT 'reviewed';",
         "ALTER TABLE exemplars ADD COLUMN reviewed_by TEXT NOT NULL DEFAULT '';",
         "ALTER TABLE exemplars ADD COLUMN reviewed_at REAL NOT NULL DEFAULT 0;",
+        "ALTER TABLE exemplars ADD COLUMN although INTEGER NOT NULL DEFAULT 0;",
         "UPDATE exemplars SET status = 'retired', reviewed_at = changed WHERE archived;",
         "ALTER TABLE exemplars DROP COLUMN archived;",
         *(f"CREATE INDEX {index} ON exemplars (status, {by});" for index, by in _INDEXES),
@@ -158,14 +159,16 @@ _VERSION_5 = "\n".join(
             id TEXT PRIMARY KEY,        -- of an exemplar of a file, or of one that is bundled
             status TEXT NOT NULL,
             reviewed_by TEXT NOT NULL,
-            reviewed_at REAL NOT NULL
+            reviewed_at REAL NOT NULL,
+            although INTEGER NOT NULL   -- whether it is used although it has faults
         ) WITHOUT ROWID;""",
     )
 )
 """The archive becomes a status: new, reviewed or retired. What was in use stays in use."""
 _EXEMPLARS_NOW = _EXEMPLARS.replace(
     "    archived INTEGER NOT NULL,\n",
-    "    status TEXT NOT NULL,\n    reviewed_by TEXT NOT NULL,\n    reviewed_at REAL NOT NULL,\n",
+    "    status TEXT NOT NULL,\n    reviewed_by TEXT NOT NULL,\n    reviewed_at REAL NOT NULL,\n"
+    "    although INTEGER NOT NULL,\n",
 )
 
 BESIDE = f"""
@@ -240,12 +243,19 @@ def values_of(exemplar: Exemplar, provenance: Provenance, tokens: int) -> dict[s
 
 def review_values(review: ExemplarReview) -> dict[str, Any]:
     """Return the columns of a review."""
-    return {"status": review.status, "reviewed_by": plain(review.by), "reviewed_at": review.at}
+    return {
+        "status": review.status,
+        "reviewed_by": plain(review.by),
+        "reviewed_at": review.at,
+        "although": review.although,
+    }
 
 
 def review_of(row: Mapping[str, Any]) -> ExemplarReview:
     """Return the review of a row; raises pydantic's ValidationError for one that is damaged."""
-    return ExemplarReview(status=row["status"], by=row["reviewed_by"], at=row["reviewed_at"])
+    return ExemplarReview(
+        status=row["status"], by=row["reviewed_by"], at=row["reviewed_at"], although=row["although"]
+    )
 
 
 def insert_words(database: DatabaseFile, number: int, exemplar: Exemplar, *, beside: bool = False) -> None:

@@ -231,7 +231,8 @@ def facts(view: DetailView) -> tuple[tuple[str, str], ...]:
         return ()
     exemplar, provenance = entry.exemplar, entry.provenance
     state, review = "read only" if entry.read_only else "", exemplar.review
-    decided = (f"by {review.by}" if review.by else "", moment(review.at))
+    although = "used although it has faults" if review.although else ""
+    decided = (f"by {review.by}" if review.by else "", moment(review.at), although)
     found = (
         ("Family", exemplar.family),
         ("Environment", exemplar.environment),

@@ -41,9 +41,9 @@ _NONE: dict[tuple[Status, ...], str] = {
 }
 _NOT_FOUND = "The exemplar “{id}” no longer exists. It may have been in a file that was removed."
 _RESTORE = Face("Bring back", "Mark it as reviewed again, so that runs recall it", "archive")
-_MORE = ("check_all", "tags", "reindex")
+_MORE = ("check_all", "although", "tags", "reindex")
 """Commands that are in a menu beside the buttons."""
-_OF_ROWS = ("reviewed", "retire", "edit", "copy", "tags", "check", "replay", "worth", "export")
+_OF_ROWS = ("reviewed", "although", "retire", "edit", "copy", "tags", "check", "replay", "worth", "export")
 """Commands in the menu of the rows."""
 
 
@@ -58,8 +58,8 @@ class LibraryPage(QWidget):
     edit_requested = Signal(str)
     """The id of an exemplar."""
     copy_requested = Signal(str)
-    review_requested = Signal(object, str)
-    """A `Chosen`, and its new status."""
+    review_requested = Signal(object, str, bool)
+    """A `Chosen`, its new status, and whether it is used although it has faults."""
     tag_requested = Signal(object, object, object, str)
     """A `Chosen`, the tags to add, those to remove, and the new family, which may be empty."""
     check_requested = Signal(object)
@@ -86,11 +86,11 @@ class LibraryPage(QWidget):
             face=lambda page: page.queue_face),
         Command("reviewed", "Reviewed", "Space", "check", "", 1.32,
             "Mark it as reviewed, so that runs recall it",
-            lambda page: page.review_requested.emit(page.table.chosen, "reviewed"),
+            lambda page: page.review_requested.emit(page.table.chosen, "reviewed", False),
             lambda page: page.why_none or page.why_reviewed),
         Command("retire", "Retire", "Del", "archive", "", 1.4, "Keep it, but recall it no more",
             lambda page: page.review_requested.emit(
-                page.table.chosen, "reviewed" if page.are_retired else "retired"
+                page.table.chosen, "reviewed" if page.are_retired else "retired", False
             ),
             lambda page: page.why_none, face=lambda page: _RESTORE if page.are_retired else None),
         Command("check", "Check", "Ctrl+K", "checklist", "", 1.5, "Check the selected exemplars for problems",
@@ -109,6 +109,10 @@ class LibraryPage(QWidget):
         Command("check_all", "Check all listed", "Ctrl+Shift+K", "checklist", "", 2.1,
             "Check all listed exemplars for problems",
             lambda page: page.check_requested.emit(page.all_found), lambda page: page.why_nothing_listed),
+        Command("although", "Use although faulty", "Shift+Space", "warning", "", 2.12,
+            "Mark it as reviewed, and recall it although it has faults",
+            lambda page: page.review_requested.emit(page.table.chosen, "reviewed", True),
+            lambda page: page.why_none),
         Command("tags", "Tags and family…", "Ctrl+T", "tag", "", 2.15,
             "Add and remove tags of the selected exemplars, or give them another family",
             lambda page: page.ask_tags(), lambda page: page.why_none or page.why_read_only),
@@ -166,7 +170,7 @@ class LibraryPage(QWidget):
             else:
                 flow.addWidget(action_button(bound.action, self))
         # In a field, these are keys of the text.
-        for id in ("reviewed", "retire"):
+        for id in ("reviewed", "although", "retire"):
             self.commands.by_id[id].action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
         self.table.addActions([self.commands.by_id[id].action for id in _OF_ROWS])
         more = icon_button(theme, "ellipsis", "More commands", parent=self, key="Alt+M", size=16)

@@ -91,7 +91,10 @@ async def test_each_exemplar_is_found_by_its_own_text_at_no_distance(left_out):
 
 
 async def test_of_a_family_the_nearest_that_fit_into_the_tokens_are_used_and_the_others_are_told():
-    long = ALL[1].replace(steps=(ALL[1].steps[0].replace(observation="word " * 300),), metadata=ALL[1].key)
+    long = ALL[1].replace(
+        steps=(ALL[1].steps[0].replace(observation=f"{ALL[1].steps[0].observation}\n{'word ' * 300}"),),
+        metadata=ALL[1].key,
+    )
     size = tokens_of(ALL[0]) + tokens_of(ALL[2])
     found = await looked_up(BUTTON, ALL[0], long, ALL[2], tokens=max(size, 100))
     assert {one.id for one in found.used} == {ALL[0].id, ALL[2].id}
@@ -119,4 +122,4 @@ async def test_an_exemplar_that_cannot_be_read_is_left_out_and_told():
     assert "clck" in next(one.problem for one in found.retrieved if one.id == broken.id)
     alone = await looked_up(BUTTON, broken)
     assert alone.used == ()
-    assert alone.why.startswith("None of the nearest can be read.")
+    assert alone.why.startswith("None of the nearest can be used.")

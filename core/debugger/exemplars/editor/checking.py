@@ -9,9 +9,10 @@ from core.agent.resources import AgentResources
 from core.debugger.background_read import ask_file
 from core.debugger.exemplars.editor.views import Checked, OpenedExemplar, PageChoice, ParserTrial
 from core.debugger.exemplars.prompt import prompt_of
-from core.exemplars.checks import Problem, check_draft
+from core.exemplars.checks import check_draft
 from core.exemplars.editing.reading import read
 from core.exemplars.library.records import Entry, differences
+from core.exemplars.problem import Problem
 from core.llm.costs import count_tokens
 from core.sandbox.running import run_parser
 from core.schema.errors import TraceError, UsageError

@@ -35,10 +35,11 @@ from core.debugger.exemplars.library.views import (
     compare_versions,
 )
 from core.debugger.service import JobService
-from core.exemplars.checks import Checker, Problem
+from core.exemplars.checks import Checker
 from core.exemplars.files import write_files
 from core.exemplars.library.records import IN_USE, Entry
 from core.exemplars.library.trace_sync import note_retrievals, success_of
+from core.exemplars.problem import Problem
 from core.schema.errors import BackstepError, UsageError
 from core.schema.exemplar import Exemplar, Status
 from core.schema.signal import Signal
@@ -296,14 +297,14 @@ class LibraryService(JobService[LibraryJob]):
         await self.refresh()
 
     @command
-    async def review(self, chosen: Chosen, status: Status) -> None:
-        """Give exemplars a status, by the person who uses the program, of this moment; those of files, too."""
+    async def review(self, chosen: Chosen, status: Status, although: bool = False) -> None:
+        """Give exemplars a status; those with faults are only reviewed where they are to be used `although`."""
         from core.exemplars.library.bulk import review_all
 
         await self._change_all(
             chosen,
             *_VERBS[status],
-            lambda library, ids: review_all(library, ids, status),
+            lambda library, ids: review_all(library, ids, status, although=although),
         )
 
     @command
@@ -335,7 +336,7 @@ class LibraryService(JobService[LibraryJob]):
             with memory.connection() as library:
                 return work(library, ids)
 
-        changed, files = await finish_in_thread(change)
+        changed, files, faulty = await finish_in_thread(change)
         words = f"{verb} “{changed[0]}”" if len(changed) == 1 else f"{verb} {len(changed)} exemplars"
         texts = []
         if changed:
@@ -345,10 +346,16 @@ class LibraryService(JobService[LibraryJob]):
         if files:
             whose = f"“{files[0]}” is" if len(files) == 1 else f"{len(files)} are"
             texts.append(f"{whose} read-only, from a file. Change it in the file, or make a copy (Ctrl+D).")
+        for id, fault in list(faulty.items())[:1]:
+            more = f" So do {len(faulty) - 1} more." if len(faulty) > 1 else ""
+            texts.append(
+                f"“{id}” has a fault: {fault.rstrip('.')}.{more} Mend it (Ctrl+Enter), or use it although it "
+                "has one (Shift+Space)."
+            )
         self.noticed.send(
             Notice(
                 text=" ".join(texts) or "Nothing was changed: they are so already.",
-                bad=bool(files) and not changed,
+                bad=bool(files or faulty) and not changed,
                 change=words if changed else "",
             )
         )

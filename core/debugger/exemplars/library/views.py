@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 from core.debugger.jobs import JobView
-from core.exemplars.checks import Problem
 from core.exemplars.editing.toml_text import text_of
 from core.exemplars.exchange.plan import ImportChoices, ImportPlan
 from core.exemplars.library.records import (
@@ -18,6 +17,7 @@ from core.exemplars.library.records import (
     VersionDifference,
     differences,
 )
+from core.exemplars.problem import Problem
 from core.schema.exemplar import Draft
 from core.schema.messages import Message
 from core.schema.record import Record

@@ -1,8 +1,8 @@
 """What the window draws of recording a demonstration, and of saving a run as an exemplar."""
 
 from core.debugger.exemplars.library.views import ExemplarPrompt
-from core.exemplars.checks import Problem
 from core.exemplars.library.records import Provenance
+from core.exemplars.problem import Problem
 from core.schema.exemplar import Exemplar, Retrieved
 from core.schema.record import Record
 from core.trace.records import StepRow

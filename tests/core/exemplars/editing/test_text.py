@@ -152,6 +152,6 @@ def test_what_is_missing_and_what_is_wrong_is_told_at_its_key_or_item():
 
 
 def test_tables_in_one_line_have_their_places_too():
-    text = "steps = [{observation = '', actions = ['click [1]', 'jump']}]\nid = 'a'\nfamily = 'f'\ntask = 't'"
+    text = "steps = [{observation = '[1] link', actions = ['click [1]', 'jump']}]\nid = 'a'\nfamily = 'f'\ntask = 't'"
     ((line, column, words),) = problems(text)
-    assert (line, column, "no action" in words) == (1, 53, True)
+    assert (line, column, "no action" in words) == (1, 61, True)

@@ -13,10 +13,10 @@ from core.schema.exemplar import (
     AbstractionPair,
     Contrast,
     Exemplar,
+    ExemplarReview,
     ExemplarStep,
     KeptPrompt,
     RecallSettings,
-    Review,
 )
 from tests.core.exemplars.exchange.files import CLICK_GO, PAGE, demo, read, saved
 
@@ -147,7 +147,7 @@ EXEMPLAR = st.builds(
     source=TEXT,
     tags=st.lists(TEXT, max_size=2).map(tuple),
     note=TEXT,
-    review=st.builds(Review, status=st.sampled_from(("new", "reviewed", "retired"))),
+    review=st.builds(ExemplarReview, status=st.sampled_from(("new", "reviewed", "retired"))),
     contrasts=st.lists(st.just(Contrast(tried="click [3]", right="click [12]")), max_size=1).map(tuple),
 )
 

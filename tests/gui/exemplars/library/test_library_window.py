@@ -207,7 +207,11 @@ def test_the_commands_ask_for_what_is_selected(opened, qtbot):
 
 
 def test_a_check_lists_problems_that_lead_to_their_exemplars(opened, library):
-    library.put(exemplar("click-button", 0, id="wrong", steps=({"actions": ("clack [1]",)},)))
+    library.put(
+        exemplar(
+            "click-button", 0, id="wrong", steps=({"observation": "A page.", "actions": ("clack [1]",)},)
+        )
+    )
     opened.look_for("Click on the Ok")
     opened.page.commands.by_id["check_all"].action.trigger()
     opened.wait(lambda: opened.page.check.isVisible())

@@ -7,8 +7,8 @@ from pytestqt.qtbot import QtBot
 
 from core.debugger.exemplars.library.views import ExemplarPrompt
 from core.debugger.exemplars.saving.views import Saved, SavingContrast, SavingStep, SavingView
-from core.exemplars.checks import Problem
 from core.exemplars.library.records import Provenance
+from core.exemplars.problem import Problem
 from core.schema.exemplar import Contrast, Exemplar, ExemplarStep, Retrieved
 from core.schema.messages import Message
 from gui.exemplars.saving.window import SavingWindow

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Event
 
+from core.exemplars.checks import fault
 from core.exemplars.exchange.plan import ImportChoices, ImportPlan, PlannedEntry
 from core.exemplars.exchange.reader import read_exemplars_of
 from core.exemplars.exchange.reading import content_of
@@ -20,7 +21,8 @@ class FilesRead:
     def __init__(self, choices: ImportChoices, memory: Memory) -> None:
         """Nothing in the files is run. Raises UsageError, DataError and LibraryError."""
         self.choices = choices
-        self._found = read_exemplars_of([Path(path) for path in choices.paths], choices)
+        found = read_exemplars_of([Path(path) for path in choices.paths], choices)
+        self._found = found.replace(entries=tuple(map(_with_fault, found.entries)))
         exemplars = [exemplar for _, exemplar in self._found.exemplars]
         self._held = {member.exemplar.id: member.exemplar for member in memory.files.members()}
         self._own: set[str] = set()
@@ -74,6 +76,12 @@ class FilesRead:
         if choices.taken == "new version":
             why = "an exemplar in a read-only file has this id"
         return entry.replace(fate="id taken", why=why)
+
+
+def _with_fault(entry: PlannedEntry) -> PlannedEntry:
+    """Add to an entry's remarks for what it will not be recalled."""
+    words = fault(entry.exemplar) if entry.exemplar is not None else ""
+    return entry.replace(remarks=(*entry.remarks, f"It has a fault: {words}")) if words else entry
 
 
 def keep(

@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Protocol
 
 from core.exemplars.checks import fault, unreadable
@@ -65,20 +66,19 @@ async def recall(query: str, index: Searched, settings: RecallSettings, *, envir
                 if len(of_family) < many or too_many or len(chosen) == settings.most:
                     break
                 many *= 4
-    return _with_new(decide(query, index.embedding.name, settings, found, of_family), new)
+    return _with_new(decide(query, index.embedding.name, settings, found, of_family), new, settings)
 
 
-def _with_new(recalled: Recall, new: tuple[Near, ...]) -> Recall:
+def _with_new(recalled: Recall, new: tuple[Near, ...], settings: RecallSettings) -> Recall:
     """Tell of new exemplars that are nearer than the farthest used one, and so might have been used."""
-    farthest = max((one.distance for one in recalled.retrieved if one.used), default=math.inf)
-    nearer = tuple(one for one in new if one.distance < farthest)
+    limit = math.inf if settings.threshold is None else settings.threshold
+    farthest = max((one.distance for one in recalled.retrieved if one.used), default=limit)
+    nearer = tuple(one for one in new if one.distance <= farthest)
     if not nearer:
         return recalled
-    many = "At least " if len(nearer) == SHOWN else ""
-    text = (
-        f"{many}{len(nearer)} new {'one is' if len(nearer) == 1 else 'ones are'} as near, but not used: nobody has "
-        "reviewed them."
-    )
+    many = f"At least {SHOWN}" if len(nearer) == SHOWN else str(len(nearer))
+    which, whom = ("one is", "it") if len(nearer) == 1 else ("ones are", "them")
+    text = f"{many} new {which} near enough, but not used: nobody has reviewed {whom}."
     return recalled.replace(
         retrieved=(
             *recalled.retrieved,
@@ -163,6 +163,7 @@ def _faults(near: Iterable[Near]) -> dict[str, str]:
     return {one.exemplar.id: words for one in near if (words := _fault(one.exemplar))}
 
 
+@lru_cache(maxsize=512)
 def _fault(exemplar: Exemplar) -> str:
     return unreadable(exemplar) if exemplar.review.although else fault(exemplar)
 

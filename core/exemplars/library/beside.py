@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable
 from core.exemplars.files import FileMember
 from core.exemplars.library.records import Entry, Provenance
 from core.exemplars.library.tables import BESIDE, insert_words, tokens_of, values_of
-from core.schema.exemplar import Exemplar
+from core.schema.exemplar import Exemplar, ExemplarReview
 from core.storage.database import DatabaseFile
 
 
@@ -28,6 +28,10 @@ class FilesBeside:
             return None
         exemplar, provenance = member.exemplar, Provenance(origin=member.origin)
         return Entry(exemplar=exemplar, provenance=provenance, tokens=tokens_of(exemplar))
+
+    def review(self, id: str) -> ExemplarReview | None:
+        """Return the review of one; None if no file has it."""
+        return self._by_id[id].exemplar.review if id in self._by_id else None
 
     def path(self, id: str) -> str:
         """Return the file that has one; empty if none has it."""

@@ -306,16 +306,11 @@ class Library:
                 " WHERE id IN (SELECT value FROM json_each(?)) ORDER BY number",
                 (json.dumps(wanted),),
             )
-            own = tuple(map(self._current, rows))
-        others = (self.beside.entry(id) for id in dict.fromkeys(wanted) if id not in {one.id for one in own})
-        return (
-            *own,
-            *(
-                CurrentVersion(id=one.exemplar.id, version=0, review=one.exemplar.review)
-                for one in others
-                if one is not None
-            ),
-        )
+            found = {row["id"]: self._current(row) for row in rows}
+        for id in wanted:
+            if id not in found and (review := self.beside.review(id)) is not None:
+                found[id] = CurrentVersion(id=id, version=0, review=review)
+        return tuple(found.values())
 
     def has(self, ids: Iterable[str]) -> set[str]:
         """Return those ids that the library itself has, of any status."""
@@ -558,7 +553,7 @@ class Library:
 
     def _set_review(self, id: str, review: ExemplarReview) -> None:
         values = writing.review_values(review)
-        if self._row(id) is None and self.beside.entry(id) is not None:
+        if self._row(id) is None and self.beside.review(id) is not None:
             self._database.table("file_reviews").upsert({"id": id, **values})
         elif self._review(row := self._known(id)) != review:
             values |= {"changed": time.time(), "change": self._next_change()}

@@ -128,22 +128,8 @@ CREATE INDEX exemplars_steps ON exemplars (archived, steps DESC, id);
 """
 """Lists are sorted by task and by looks, too."""
 
-_SORTED_BY = (
-    *(
-        "changed DESC",
-        "made DESC",
-        "family",
-        "id",
-        "tokens DESC",
-        "environment",
-        "site",
-        "origin",
-        "llm",
-        "task",
-    ),
-    "steps DESC",
-)
-_INDEXES = [(f"exemplars_{by.split()[0]}", by if by == "id" else f"{by}, id") for by in _SORTED_BY]
+_ORDERS = "changed DESC, made DESC, family, id, tokens DESC, environment, site, origin, llm, task, steps DESC"
+_INDEXES = [(f"exemplars_{by.split()[0]}", by if by == "id" else f"{by}, id") for by in _ORDERS.split(", ")]
 
 _VERSION_5 = "\n".join(
     (

@@ -30,7 +30,7 @@ async def test_a_new_one_is_not_recalled_until_it_is_reviewed_and_it_is_told(mem
     library.save(FLIGHTS[1])
     found = await recalled(memory)
     assert [one.id for one in found.used] == [FLIGHTS[1].id]
-    assert "1 new one is as near, but not used" in found.why
+    assert "1 new one is near enough, but not used" in found.why
     (new,) = [one for one in found.retrieved if one.id == FLIGHTS[0].id]
     assert not new.used
     assert "review it" in new.problem
@@ -42,7 +42,7 @@ async def test_a_preset_may_take_new_ones(memory):
     memory.library().save(FLIGHTS[0].replace(review=NEW))
     found = await recalled(memory)
     assert not found.used
-    assert found.why == "1 new one is as near, but not used: nobody has reviewed them."
+    assert found.why == "1 new one is near enough, but not used: nobody has reviewed it."
     assert [one.id for one in (await recalled(memory, unreviewed=True)).used] == [FLIGHTS[0].id]
 
 

@@ -12,6 +12,7 @@ from core.cli.output import put, put_file, put_json, put_lines, put_table, say, 
 from core.cli.runs import open_for_reading, reading
 from core.cli.surroundings import resources_of
 from core.exemplars.analysis.duplicates import near_pairs
+from core.exemplars.analysis.families import misplaced
 from core.exemplars.analysis.map import Projection, alone, loneliest, project
 from core.exemplars.analysis.records import Lonely, PairsFound, grouped
 from core.exemplars.checks import Checker
@@ -150,9 +151,11 @@ def check_exemplars(settings: Settings, wanted: Filter, most_tokens: int, *, as_
     async def work() -> list[Problem]:
         found = [Problem(id="", kind="line", text=text) for text in memory.files.problems()]
         checker = Checker(is_success, policies, most_tokens)
+        ids = []
         for entry in library.entries(wanted):
             found += await checker.problems(entry)
-        return found
+            ids.append(entry.exemplar.id)
+        return [*found, *(await memory.looked_up(lambda index: misplaced(index, ids)))]
 
     problems = asyncio.run(work())
     faults = sum(1 for problem in problems if problem.level == "fault")

@@ -51,7 +51,7 @@ _MISSING = {
 
 
 class Checker:
-    """Checks exemplars one after another; the same program on the same page runs only once."""
+    """Checks exemplars one after another, each against those before it; the same program on the same page runs once."""
 
     def __init__(
         self,
@@ -64,6 +64,8 @@ class Checker:
         self._policies = policies
         self._most_tokens = most_tokens
         self._worked: set[tuple[str, str]] = set()
+        self._done: dict[tuple[str, str], tuple[str, str]] = {}
+        """What was done first on the page of a task, and by which exemplar."""
 
     async def problems(self, entry: Entry) -> tuple[Problem, ...]:
         """Return what is wrong with one."""
@@ -80,7 +82,17 @@ class Checker:
         )
         if not any(problem.kind == "parser" for problem in problems):
             self._worked.add(key)
-        return problems
+        return (*problems, *self._contradictions(exemplar))
+
+    def _contradictions(self, exemplar: Exemplar) -> Iterator[Problem]:
+        for number, step in enumerate(exemplar.steps):
+            if not step.observation.strip():
+                continue
+            page = (" ".join(exemplar.task.split()), step.observation)
+            other, action = self._done.setdefault(page, (exemplar.id, step.actions[0]))
+            if other != exemplar.id and action != step.actions[0]:
+                text = f"On the same page of the same task, {other} does {action} first."
+                yield Problem(id=exemplar.id, kind="contradiction", at=("steps", number), text=text)
 
 
 async def check(

@@ -2,10 +2,11 @@
 
 import pytest
 
-from core.exemplars.checks import check_draft, fault
+from core.exemplars.checks import Checker, check_draft, fault
 from core.exemplars.content_checks import check_content
 from core.exemplars.files import ExemplarFiles
 from core.exemplars.library.bulk import review_all
+from core.exemplars.library.records import Entry
 from core.exemplars.memory import Memory
 from core.schema.exemplar import Contrast, ExemplarReview, ExemplarStep, RecallSettings
 from tests.core.exemplars.making import ALL, exemplar
@@ -145,6 +146,18 @@ def test_no_bundled_exemplar_is_blamed():
 
 def test_a_draft_is_checked_for_them_too():
     assert any("cannot be typed into" in one.text for one in check_draft(on_page("type [5] [abc]")))
+
+
+async def test_two_that_do_something_else_first_on_the_same_page_of_a_task_contradict_each_other():
+    checker = Checker(None, ())
+    one, other = (on_page(action, id=f"same/{action[7]}") for action in ("click [5]", "click [8]"))
+    assert await checker.problems(Entry(exemplar=one)) == ()
+    assert await checker.problems(Entry(exemplar=one)) == ()
+    (problem,) = await checker.problems(Entry(exemplar=other))
+    assert (problem.kind, problem.where) == ("contradiction", "look 1")
+    assert problem.text == "On the same page of the same task, same/5 does click [5] first."
+    elsewhere = other.replace(id="else", task="Another task.")
+    assert await checker.problems(Entry(exemplar=elsewhere)) == ()
 
 
 def test_html_of_other_programs_shows_numbers_as_attributes():

@@ -377,6 +377,8 @@ class LibraryService(JobService[LibraryJob]):
         self.begin("Checking exemplars", lambda: self._check(chosen), importing=False)
 
     async def _check(self, chosen: Chosen) -> None:
+        from core.exemplars.analysis.families import misplaced
+
         ids = await self._ids_of(chosen)
         report = self.reporting()
         problems: list[Problem] = []
@@ -388,6 +390,7 @@ class LibraryService(JobService[LibraryJob]):
                 problems += await checker.problems(entry)
                 done += 1
                 report(done, len(ids))
+            problems += await self.memory.looked_up(lambda index: misplaced(index, ids))
         except asyncio.CancelledError:
             cancelled = True
         self.checked.send(

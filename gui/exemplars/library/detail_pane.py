@@ -239,6 +239,7 @@ def facts(view: DetailView) -> tuple[tuple[str, str], ...]:
         ("Site", provenance.site),
         ("Origin", ", ".join(part for part in (provenance.origin, state) if part)),
         ("Status", ", ".join(part for part in (_STATUS[review.status], *decided) if part)),
+        ("Fault", view.fault),
         ("File", view.place),
         ("Decided by", provenance.llm),
         ("Source", exemplar.source),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from core.debugger.exemplars.library.views import PAGE, CountsView, DetailView, ListView, Query
 from core.debugger.exemplars.prompt import prompt_of
 from core.debugger.services import Services
+from core.exemplars.checks import fault
 from core.exemplars.library.records import ANY, NEW, Filter, LibraryRow
 from core.exemplars.memory import Memory
 from core.schema.errors import LibraryError
@@ -183,6 +184,7 @@ def detail_of(services: Services, id: str, preset: str) -> DetailView:
     return DetailView(
         id=id,
         entry=entry,
+        fault=fault(entry.exemplar),
         place=library.beside.path(id) if entry.read_only else "",
         versions=() if entry.read_only else library.versions(id),
         retrievals=library.retrievals(id),

@@ -110,6 +110,8 @@ class DetailView(Record):
     entry: Entry | None = None
     place: str = ""
     """The file that has it, for one of a file."""
+    fault: str = ""
+    """Its first fault, for which runs do not recall it unless a person says so."""
     versions: tuple[Version, ...] = ()
     """The oldest first; none for one of a file."""
     retrievals: tuple[Retrieval, ...] = ()

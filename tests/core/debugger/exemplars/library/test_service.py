@@ -149,6 +149,22 @@ def test_tags_and_a_family_are_given_to_many_as_one_change_and_files_stay_as_the
     library.wait("listed", lambda view: {row.family for row in view.rows} == {"press", ALL[1].family})
 
 
+def test_what_has_a_fault_shows_it_and_is_reviewed_only_where_it_is_to_be_used_although_it_has_one(library):
+    wrong = ALL[0].replace(id="wrong", steps=(ALL[0].steps[0].replace(actions=("type [1] [abc]",)),))
+    library.put(wrong.replace(review=ExemplarReview(status="new")))
+    library.service.show_exemplar("wrong")
+    view = library.wait("detailed")
+    assert view.fault == "look 1, action 1: type [1] [abc]: a button cannot be typed into."
+    library.service.review(Chosen(ids=("wrong",)), "reviewed")
+    notice = library.wait("noticed")
+    assert notice.bad
+    assert notice.text.startswith("“wrong” has a fault: look 1, action 1: type [1] [abc]: a button cannot be")
+    assert "Shift+Space" in notice.text
+    library.service.review(Chosen(ids=("wrong",)), "reviewed", True)
+    review = library.wait("detailed", lambda view: view.entry.exemplar.review.status == "reviewed")
+    assert review.entry.exemplar.review.although
+
+
 def test_a_change_is_not_undone_where_another_program_has_changed_the_exemplar_since(library):
     library.put(ALL[0])
     library.put(ALL[1])

@@ -140,15 +140,17 @@ def library_values(studio: Studio) -> QWidget:
 def library_queue(studio: Studio) -> QWidget:
     library = _library(studio)
     long = "Find the cheapest pair of shoes in size 44 that is in stock and can be here by Friday, " * 3
-    for number, one in enumerate(ALL):
-        new = one.replace(
-            id=f"{one.id}-imported", review=ExemplarReview(status="new"), task=f"{one.task} {long}"
-        )
-        library.put(
-            new.replace(review=ExemplarReview(status="new" if number else "retired")), origin="import"
-        )
+    wrong = ALL[-1].steps[0].replace(actions=("type [1] [the words of the task]",))
+    for one in ALL:
+        steps = (wrong,) if one is ALL[-1] else one.steps
+        new = one.replace(id=f"{one.id}-imported", task=f"{one.task} {long}", steps=steps)
+        library.put(new.replace(review=ExemplarReview(status="new")), origin="import")
     studio.window.remembered.library_query = Query(filter=NEW)
-    return _open(studio, library)
+    shown = _open(studio, library)
+    shown.page.review_requested.emit(shown.page.table.chosen, "reviewed", False)
+    for _ in range(4):
+        studio.settle()
+    return shown
 
 
 def library_tags(studio: Studio) -> QWidget:

@@ -45,7 +45,8 @@ class DetailPane(QWidget):
         self.title.setWordWrap(True)
         self.title.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.title.setFont(theme.text_font(bold=True))
-        self.title.setMaximumHeight(theme.scaled(76))
+        self.title.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.title.setMaximumHeight(theme.scaled(82))  # Five lines; the tool tip has all of a long task.
         self.id = ElidedLabel("", self, mode=Qt.TextElideMode.ElideMiddle, tone="dim")
         self.id.setFont(theme.small_font())
         self.run_button = key_button(

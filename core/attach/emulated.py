@@ -17,7 +17,8 @@ from core.system.patience import within
 Message = dict[str, Any]
 CONTEXT = "BACKSTEP00000000000000000000000A"
 """The one browser context that an agent may make: the clean profile that its run began with."""
-_ANNOUNCED_SECONDS = 5.0
+_ANNOUNCED_SECONDS = 20.0
+"""What a busy machine may take to tell of a tab that was opened or closed; usually it is milliseconds."""
 _BLANK = "about:blank"
 
 

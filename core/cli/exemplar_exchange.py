@@ -8,7 +8,7 @@ from typing import Any
 
 from core.cli.exemplar_tables import memory_of
 from core.cli.output import put_file, put_json, put_table, say
-from core.debugger.exemplars.formats import export_format
+from core.debugger.exemplars.formats import export_format, left_out_words
 from core.exemplars.exchange.documents import read_document
 from core.exemplars.exchange.importing import FilesRead, keep
 from core.exemplars.exchange.imports.step import is_step
@@ -96,13 +96,14 @@ def export_exemplars(
         for exemplar in among
         if (not families or exemplar.family in families) and (not ids or exemplar.id in ids)
     ]
-    chosen = tuple(exemplar for exemplar in matching if exemplar.review.status in statuses)
-    left_out = Counter(
-        exemplar.review.status for exemplar in matching if exemplar.review.status not in statuses
-    )
-    without = " and ".join(f"{number} {status}" for status, number in sorted(left_out.items()))
-    if without:
-        say(f"Left out: {without}. To export them too, use --status.")
+    left_out = Counter(exemplar.review.status for exemplar in matching)
+    for status in statuses:
+        left_out.pop(status, None)
+    chosen, unfit = chosen_form.fitting(one for one in matching if one.review.status in statuses)
+    if without := left_out_words(left_out, unfit):
+        say(f"Left out: {without}.")
+    if left_out:
+        say("To export those of another status, use --status.")
     if not chosen and held:
         raise UsageError("No exemplar matches all filters. To list exemplars, use exemplars list.")
     if not chosen:

@@ -1,11 +1,12 @@
 """The export formats of exemplars, one line each. The module of a format is loaded when it is used."""
 
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from core.schema.errors import UsageError
-from core.schema.exemplar import Exemplar
+from core.schema.exemplar import Exemplar, Status
 from core.settings.user_file import near
 
 
@@ -20,12 +21,28 @@ class ExemplarExportFormat(NamedTuple):
     """What a file of it ends with; empty if it is a folder of files."""
     made_by: str
     """The module and the function in it that takes the exemplars and gives the texts by file name."""
+    unfit: str = ""
+    """The function of that module that says why an exemplar is left out; empty if all go out."""
 
     def write(self, exemplars: tuple[Exemplar, ...]) -> dict[str, str]:
         """Return the texts by file name; where it is one file, its name is empty."""
-        module, _, function = self.made_by.partition(":")
-        made: dict[str, str] = getattr(import_module(module), function)(exemplars)
+        made: dict[str, str] = self._function(self.made_by.partition(":")[2])(exemplars)
         return made
+
+    def fitting(self, exemplars: Iterable[Exemplar]) -> tuple[tuple[Exemplar, ...], dict[str, str]]:
+        """Return those that go out, and by id why others are left out."""
+        if not self.unfit:
+            return tuple(exemplars), {}
+        why = self._function(self.unfit)
+        found = [(exemplar, str(why(exemplar))) for exemplar in exemplars]
+        return (
+            tuple(exemplar for exemplar, words in found if not words),
+            {exemplar.id: words for exemplar, words in found if words},
+        )
+
+    def _function(self, name: str) -> Callable[..., Any]:
+        found: Callable[..., Any] = getattr(import_module(self.made_by.partition(":")[0]), name)
+        return found
 
     def files(self, exemplars: tuple[Exemplar, ...], path: Path) -> dict[Path, str]:
         """Return the texts by the files that they go to, for a file or folder at `path`."""
@@ -34,12 +51,22 @@ class ExemplarExportFormat(NamedTuple):
 
 _LINES = "core.exemplars.exchange.exports.lines"
 _SYNAPSE = "core.exemplars.exchange.exports.synapse:export_synapse"
-_CHAT = "core.agent.exemplar_chat:export_chat"
+_CHAT = "core.agent.exemplar_chat"
 EXPORTS = (
     ExemplarExportFormat("jsonl", "JSON lines", "One exemplar per line, complete. Import… can read it.",
         ".jsonl", f"{_LINES}:export_lines"),
     ExemplarExportFormat("chat", "Conversations for fine-tuning",
-        "One conversation per line, with messages for fine-tuning over chat completions.", ".chat.jsonl", _CHAT),
+        "One conversation per line, with messages for fine-tuning over chat completions.", ".chat.jsonl",
+        f"{_CHAT}:export_chat", "unfit"),
+    ExemplarExportFormat("tools", "Conversations with tool calls",
+        "One conversation per line, with messages and tools. Actions are calls of these.", ".tools.jsonl",
+        f"{_CHAT}:export_tools", "unfit"),
+    ExemplarExportFormat("sharegpt", "ShareGPT conversations",
+        "One conversation per line, each turn with from and value.", ".sharegpt.jsonl",
+        f"{_CHAT}:export_sharegpt", "unfit"),
+    ExemplarExportFormat("pairs", "Preference pairs (DPO)",
+        "One pair per contrast: the prompt, and what is chosen and rejected.", ".pairs.jsonl",
+        f"{_CHAT}:export_pairs", "unfit_for_pairs"),
     ExemplarExportFormat("atif", "ATIF trajectories",
         "One trajectory per line, in the Agent Trajectory Interchange Format.",
         ".atif.jsonl", f"{_LINES}:export_atif"),
@@ -54,3 +81,12 @@ def export_format(name: str) -> ExemplarExportFormat:
     if name not in known:
         raise UsageError(f'There is no export form "{name}"; {near(name, tuple(known))}')
     return known[name]
+
+
+def left_out_words(by_status: Mapping[Status, int], unfit: Mapping[str, str]) -> str:
+    """Return what an export leaves out: how many of which status, and one that is not fit, with the reason."""
+    parts = [f"{number} {status}" for status, number in sorted(by_status.items())]
+    for id, why in list(unfit.items())[:1]:
+        more = f" (and {len(unfit) - 1} more)" if len(unfit) > 1 else ""
+        parts.append(f"{id}{more}, as {why.rstrip('.')}")
+    return "; ".join(parts)

@@ -93,7 +93,7 @@ def test_only_those_that_are_asked_for_are_exported(inside):
     inside("exemplars", "import", saved(inside.folder, [json.loads(mine.model_dump_json())], "a.jsonl"))
     nothing = inside("exemplars", "export", "--mine")
     assert nothing.code == 2
-    assert "Left out: 1 new. To export them too, use --status." in nothing.err
+    assert "Left out: 1 new." in nothing.err
     assert exported(inside("exemplars", "export", "--mine", "--status", "new")) == ["mine/0"]
     inside("exemplars", "review", "reviewed", "mine/0")
     assert exported(inside("exemplars", "export", "--mine")) == ["mine/0"]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from core.debugger.background_read import finish_in_thread
 from core.debugger.commands import command
 from core.debugger.exemplars.changes import ExemplarChanges, Reversal
+from core.debugger.exemplars.formats import left_out_words
 from core.debugger.exemplars.library.listing import (
     IDS,
     LibraryReader,
@@ -435,14 +436,15 @@ class LibraryService(JobService[LibraryJob]):
         except asyncio.CancelledError:
             self.done("The export was cancelled. Nothing was written.")
             return
-        without = " and ".join(f"{number} {status}" for status, number in left_out.items())
-        if not exemplars:
-            why = f"{without} are left out. Review them first" if without else "Choose exemplars"
-            raise UsageError(f"Nothing to export: {why}, or relax the filter.")
+        kept, unfit = await asyncio.to_thread(form.fitting, exemplars)
+        without = left_out_words(left_out, unfit)
+        if not kept:
+            why = f"left out are {without}" if without else "choose exemplars, or relax the filter"
+            raise UsageError(f"Nothing to export: {why}.")
         self.show(doing="Writing the file", done=0, of=0)
-        files = await asyncio.to_thread(form.files, tuple(exemplars), path)
+        files = await asyncio.to_thread(form.files, kept, path)
         await finish_in_thread(lambda: write_files(files))
-        number = "1 exemplar was" if len(exemplars) == 1 else f"{len(exemplars)} exemplars were"
+        number = "1 exemplar was" if len(kept) == 1 else f"{len(kept)} exemplars were"
         where = str(path) if len(files) == 1 else f"{path}, in {len(files)} files"
         more = f" Left out: {without}." if without else ""
         self.done(f"{number} written to {where}, as {form.title}.{more}")

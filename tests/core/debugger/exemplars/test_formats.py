@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from core.debugger.exemplars.formats import EXPORTS, export_format
+from core.debugger.exemplars.formats import EXPORTS, export_format, left_out_words
 from core.exemplars.exchange.plan import ReadOptions
 from core.exemplars.exchange.reader import read_exemplars_of
 from core.exemplars.files import EXEMPLARS, read_exemplars
 from core.schema.errors import UsageError
-from core.schema.exemplar import Exemplar, ExemplarStep
+from core.schema.exemplar import Contrast, Exemplar, ExemplarReview, ExemplarStep
 
 TWO = Exemplar(
     id="two",
@@ -42,7 +42,86 @@ def test_a_conversation_is_written_as_in_a_prompt():
     assert first == 'Task: Do both\n\nObservation:\n[1] button "A"'
     assert reply == "REASON: First.\nACTION: click [1]\nACTION: fly away"
     assert second == 'Observation:\n[2] button "B"'
-    assert last.endswith("ACTION: type [2] [x] [enter=1]")
+    assert last == "ACTION: type [2] [x] [enter=1]"
+
+
+CONTRAST = Contrast(
+    observation='[2] button "B"', tried="click [2]", right="type [2] [x]", why="It is a field."
+)
+FIT = TWO.replace(
+    steps=(
+        TWO.steps[0].replace(actions=("click [1]", "press [Tab]")),
+        ExemplarStep(observation='[2] textbox "B"', actions=("type [2] [x]",)),
+    ),
+    contrasts=(CONTRAST.replace(observation='[2] textbox "B"'),),
+)
+
+
+@pytest.mark.parametrize("form", ["chat", "tools", "sharegpt", "pairs"])
+def test_nothing_before_a_reply_tells_it_and_nothing_is_made_up(form):
+    (line,) = lines_of(form, FIT)
+    before = line.get("prompt") or line.get("messages") or line["conversations"]
+    texts = [str(one.get("content") or one.get("value") or "") for one in before]
+    assert "It is a field." not in "".join(texts)
+    assert not any("Wrong here" in text or "This is next" in text for text in texts)
+    assert any('[2] textbox "B"' in text for text in texts)
+
+
+def test_tool_calls_are_answered_by_the_page_that_they_led_to():
+    (line,) = lines_of("tools", FIT)
+    roles = [one["role"] for one in line["messages"]]
+    assert roles == ["system", "user", "assistant", "tool", "tool", "assistant"]
+    calls = line["messages"][2]["tool_calls"]
+    assert [json.loads(call["function"]["arguments"]) for call in calls] == [{"target": "1"}, {"keys": "Tab"}]
+    assert [one["tool_call_id"] for one in line["messages"][3:5]] == [call["id"] for call in calls]
+    assert '[2] textbox "B"' in line["messages"][4]["content"]
+    tools = {one["function"]["name"]: one["function"]["parameters"] for one in line["tools"]}
+    assert set(tools) == {"click", "type", "press"}
+    assert tools["type"]["properties"]["enter"] == {"type": "boolean"}
+    assert tools["type"]["required"] == ["target", "text"]
+    for call in calls:
+        name, given = call["function"]["name"], json.loads(call["function"]["arguments"])
+        assert set(given) <= set(tools[name]["properties"])
+
+
+def test_turns_of_sharegpt_have_its_names():
+    (line,) = lines_of("sharegpt", FIT)
+    assert [one["from"] for one in line["conversations"]] == ["system", "human", "gpt", "human", "gpt"]
+    assert line["conversations"][-1]["value"] == "ACTION: type [2] [x]"
+
+
+def test_a_contrast_is_a_pair_of_replies_after_the_same_prompt():
+    (pair,) = lines_of("pairs", FIT)
+    assert [one["role"] for one in pair["prompt"]] == ["system", "user", "assistant", "user"]
+    assert pair["chosen"] == [
+        {"role": "assistant", "content": "REASON: It is a field.\nACTION: type [2] [x]"}
+    ]
+    assert pair["rejected"] == [{"role": "assistant", "content": "ACTION: click [2]"}]
+    assert lines_of("pairs", FIT.replace(contrasts=())) == []
+
+
+def test_what_is_not_fit_to_be_trained_with_is_left_out_with_the_reason():
+    empty = FIT.replace(id="empty", steps=(FIT.steps[0], FIT.steps[1].replace(observation=" ")))
+    wrong = FIT.replace(id="wrong", steps=(FIT.steps[0].replace(actions=("type [1] [x]",)),))
+    wanted = wrong.replace(id="wanted", review=ExemplarReview(although=True))
+    kept, unfit = export_format("chat").fitting((FIT, empty, wrong, wanted))
+    assert [one.id for one in kept] == ["two", "wanted"]
+    assert unfit["empty"] == "look 2 has no page"
+    assert "a button cannot be typed into" in unfit["wrong"]
+    words = left_out_words({"new": 3}, unfit)
+    assert words == "3 new; empty (and 1 more), as look 2 has no page"
+    assert export_format("pairs").fitting((FIT.replace(contrasts=()),))[1] == {
+        "two": "it has no contrast on the page of a look"
+    }
+    assert export_format("jsonl").fitting((empty, wrong)) == ((empty, wrong), {})
+
+
+@pytest.mark.parametrize("form", ["chat", "tools", "sharegpt"])
+def test_all_bundled_exemplars_are_fit_and_written(form):
+    exemplars = tuple(one for path in sorted(EXEMPLARS.glob("*.jsonl")) for one in read_exemplars(path))
+    kept, unfit = export_format(form).fitting(exemplars)
+    assert unfit == {}
+    assert len(lines_of(form, *kept)) == len(exemplars)
 
 
 def test_a_trajectory_in_atif_has_its_calls_and_what_came_of_them():

@@ -220,7 +220,10 @@ async def attribute_step(
     and TraceError.
     """
     if goes_by_data(llm, "decide"):
-        raise UsageError("The built-in LLM does not use exemplars; choose another LLM.")
+        raise UsageError(
+            "The built-in LLM follows contrasts, but reads no prompt that an exemplar could be left out of; choose "
+            "another LLM."
+        )
     detail = store.step(run, step)
     prompt = stored_prompt(store, deciding_call(detail))
     items = found_again(prompt.messages, prompt.parts, list(enumerate(prompt.messages)))

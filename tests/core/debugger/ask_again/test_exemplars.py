@@ -125,7 +125,7 @@ def test_the_credit_of_an_exemplar_is_how_much_likelier_it_made_the_action(stage
 
 def test_the_built_in_llm_is_asked_for_no_credit(asking, run):
     view = asking.ask_credit(Question(run=run, step=1, llm="rules", count=3))
-    assert "does not use exemplars" in view.problem
+    assert "reads no prompt" in view.problem
 
 
 @pytest.mark.parametrize("preset", ["plain", "laser", "step", "synapse", "combined"])

@@ -402,7 +402,8 @@ def _contrast(one: SurveyedStep, why: str) -> Contrast:
 
 def _provenance(row: RunRow, taken: Sequence[SurveyedStep]) -> Provenance:
     people = all(step.origin == "person" for step in taken)
-    origin = "demonstration" if people else "branch" if row.parent_run is not None else "agent run"
+    # On a branch a person corrects an agent, even where nothing of the agent is left.
+    origin = "branch" if row.parent_run is not None else "demonstration" if people else "agent run"
     return Provenance.model_validate(
         {
             "origin": origin,

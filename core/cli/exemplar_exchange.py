@@ -104,6 +104,8 @@ def export_exemplars(
         say(f"Left out: {without}.")
     if left_out:
         say("To export those of another status, use --status.")
+    if not chosen and matching:
+        raise UsageError("Nothing is left to export: all that match the filters are left out.")
     if not chosen and held:
         raise UsageError("No exemplar matches all filters. To list exemplars, use exemplars list.")
     if not chosen:

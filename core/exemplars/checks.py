@@ -199,7 +199,7 @@ def fault(exemplar: Draft) -> str:
     if words := unreadable(exemplar):
         return words
     found = (*check_actions(exemplar), *check_secrets(exemplar), *check_content(exemplar))
-    first = next((one for one in found if one.level == "fault" and one.kind != "parser"), None)
+    first = next((one for one in found if one.level == "fault"), None)
     return f"{first.where}: {first.text}".removeprefix(": ") if first else ""
 
 

@@ -11,6 +11,7 @@ from core.debugger.evaluations.comparison import compared
 from core.debugger.evaluations.figures import done_of
 from core.debugger.evaluations.records import EvaluationPlan, Subject, Variant, WorthRequest, WorthResult
 from core.debugger.evaluations.selection import fitting, read_seeds
+from core.exemplars.checks import fault
 from core.exemplars.library.records import Filter, about_family
 from core.exemplars.library.store import Library
 from core.exemplars.memory import Memory
@@ -84,23 +85,35 @@ def worth_plan(
 def members_of(memory: Memory, subject: Subject) -> tuple[Exemplar, ...]:
     """Return the exemplars that are measured; raises UsageError if there are none, LibraryError and DataError."""
     if subject.kind == "family":
-        members = tuple(entry.exemplar for entry in memory.library().entries(Filter(family=subject.name)))
-        if not members:
+        found = tuple(entry.exemplar for entry in memory.library().entries(Filter(family=subject.name)))
+        if not found:
             raise UsageError(
                 f"There is no family {subject.name}; list the families with `exemplars list --counts`."
             )
+        if not (members := tuple(one for one in found if not _unused(one))):
+            raise UsageError(f"No run recalls an exemplar of {subject.name}: {_unused(found[0])}.")
         return members
     exemplar = memory.exemplar(subject.name)
     if exemplar is None:
         raise UsageError(
             f"There is no exemplar {subject.name}; list them with `exemplars list`, or see the library (Ctrl+L)."
         )
+    if (why := _unused(exemplar)) and subject.kind == "exemplar":
+        raise UsageError(f"No run recalls {why}.")
+    if exemplar.review.status != "reviewed":
+        raise UsageError(f"No run recalls any version of {why}.")
     if subject.kind == "change":
         library = memory.library()
         return tuple(library.at(subject.name, number) for number in (subject.before, subject.after))
-    if exemplar.review.status == "retired":
-        raise UsageError(f"{subject.name} is retired, so no run recalls it; restore it first.")
     return (exemplar,)
+
+
+def _unused(exemplar: Exemplar) -> str:
+    """Return why no run recalls an exemplar, so that to leave it out would change nothing; empty if runs do."""
+    if exemplar.review.status != "reviewed":
+        return f"{exemplar.id}, which is {exemplar.review.status}; mark it as reviewed first"
+    words = "" if exemplar.review.although else fault(exemplar)
+    return f"{exemplar.id}, which has a fault ({words.rstrip('.')}); mend it first" if words else ""
 
 
 def sources_of(members: Iterable[Exemplar]) -> tuple[tuple[str, int], ...]:

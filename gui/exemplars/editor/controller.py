@@ -99,7 +99,8 @@ class EditorController(FeatureController):
         exemplar = None
         if shown.modified and view.checked.draft is not None:
             with contextlib.suppress(ValidationError):
-                exemplar = view.checked.draft.exemplar()
+                review = view.opened.review if view.opened is not None else None
+                exemplar = view.checked.draft.exemplar(review)
         self._tell(exemplar)
 
     def _tell(self, exemplar: Exemplar | None) -> None:

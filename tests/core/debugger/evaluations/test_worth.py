@@ -22,6 +22,7 @@ from core.debugger.evaluations.worth import (
 )
 from core.exemplars.memory import Memory
 from core.schema.errors import UsageError
+from core.schema.exemplar import ExemplarReview
 from core.schema.task import Task, Verdict
 from core.trace.evaluations import create_evaluation, evaluation_named
 from core.trace.records import Case, CaseAttempt
@@ -105,15 +106,24 @@ def test_where_an_exemplar_came_from_is_read_from_its_source() -> None:
     assert sources_of(some) == (("miniwob/click-test", 3), ("shop/goal-001", 0))
 
 
-def test_what_is_retired_or_not_there_cannot_be_tried(tmp_path) -> None:
+def test_what_no_run_recalls_cannot_be_tried(tmp_path) -> None:
     memory = Memory((tmp_path,), library=tmp_path / "exemplars.db")
     library = memory.library()
     library.save(ALL[0])
     assert members_of(memory, Subject(name=ALL[0].id)) == (ALL[0],)
     assert members_of(memory, Subject(kind="family", name=ALL[0].family)) == (ALL[0],)
     library.review([ALL[0].id], RETIRED)
+    library.save(ALL[3].replace(review=ExemplarReview(status="new")))
+    wrong = ALL[5].replace(steps=(ALL[5].steps[0].replace(actions=("type [1] [abc]",)),))
+    library.save(wrong)
+    library.save(wrong.replace(task="Another."))
+    assert len(members_of(memory, Subject(kind="change", name=wrong.id, before=1, after=2))) == 2
     for subject, words in (
-        (Subject(name=ALL[0].id), "is retired"),
+        (Subject(name=ALL[0].id), "which is retired; mark it as reviewed first"),
+        (Subject(name=ALL[3].id), "which is new; mark it as reviewed first"),
+        (Subject(kind="change", name=ALL[3].id, before=1, after=2), "any version of .*, which is new"),
+        (Subject(kind="family", name=ALL[3].family), "No run recalls an exemplar of .*, which is new"),
+        (Subject(name=wrong.id), "which has a fault .look 1, action 1"),
         (Subject(name="nothing"), "no exemplar nothing"),
         (Subject(kind="family", name="nobody"), "no family nobody"),
     ):

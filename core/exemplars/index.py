@@ -36,6 +36,26 @@ class Near(Record):
     distance: float
 
 
+class Among(NamedTuple):
+    """Which exemplars are looked through: those that meet all of it."""
+
+    family: str = ""
+    environment: str | None = None
+    """Those of it and those of none; None for all."""
+    status: Status | None = None
+    """Only new or only reviewed ones; None for both."""
+
+    def has(self, exemplar: Exemplar) -> bool:
+        """Return whether an exemplar is one of them; a retired one never is."""
+        status = exemplar.review.status
+        return (
+            self.family in ("", exemplar.family)
+            and (self.environment is None or exemplar.environment in ("", self.environment))
+            and status != "retired"
+            and self.status in (None, status)
+        )
+
+
 class Placed(NamedTuple):
     """All members of an index, one after the other, as they stand at one moment."""
 
@@ -176,19 +196,15 @@ class ExemplarIndex:
         self,
         query: Vectors,
         count: int,
+        among: Among = Among(),  # noqa: B008 - it is frozen
         *,
-        family: str = "",
-        environment: str | None = None,
-        status: Status | None = None,
         without: int = 0,
     ) -> tuple[Near, ...]:
         """Return the exemplars nearest to a vector, the nearest first, equal ones by family and id.
 
-        With `environment`, only those of it and those of none count, with
-        `status` only new or only reviewed ones; `without` is the number of one
-        that does not. Raises Damaged if the vectors have to be made again.
+        `without` is the number of one that does not count. Raises Damaged if the vectors have to be made again.
         """
-        rows = self._nearest_rows(query, count, self._allowed(family, environment, status, without))
+        rows = self._nearest_rows(query, count, self._allowed(among, without))
         exemplars = self.exemplars([self._members[row].number for row, _ in rows])
         near = ((exemplars.get(self._members[row].number), far) for row, far in rows)
         return tuple(Near(exemplar=one, distance=far) for one, far in near if one is not None)
@@ -197,7 +213,7 @@ class ExemplarIndex:
         self, query: Vectors, count: int, *, without: int = 0
     ) -> tuple[tuple[int, float], ...]:
         """Return numbers and distances of the nearest."""
-        near = self._nearest_rows(query, count, self._allowed(without=without))
+        near = self._nearest_rows(query, count, self._allowed(Among(), without))
         return tuple((self._members[row].number, far) for row, far in near)
 
     def discard(self, *, others: bool = False) -> None:
@@ -334,13 +350,8 @@ class ExemplarIndex:
 
     # Searching
 
-    def _allowed(
-        self,
-        family: str = "",
-        environment: str | None = None,
-        status: Status | None = None,
-        without: int = 0,
-    ) -> Mask:
+    def _allowed(self, among: Among, without: int) -> Mask:
+        family, environment, status = among
         families, environments, new, slots = self._columns
         allowed: Mask = slots >= 0
         if status is not None:

@@ -7,10 +7,10 @@ from functools import lru_cache
 from typing import Protocol
 
 from core.exemplars.checks import fault, unreadable
-from core.exemplars.index import Near
+from core.exemplars.index import Among, Near
 from core.exemplars.library.tables import tokens_of
 from core.llm.embedding import Embedding, Vectors
-from core.schema.exemplar import Exemplar, Recall, RecallSettings, Retrieved, Status
+from core.schema.exemplar import Exemplar, Recall, RecallSettings, Retrieved
 
 SHOWN = 5
 """Rejected exemplars that are listed."""
@@ -31,15 +31,7 @@ class Searched(Protocol):
 
     async def vector(self, text: str) -> Vectors: ...
 
-    def nearest(
-        self,
-        query: Vectors,
-        count: int,
-        *,
-        family: str = "",
-        environment: str | None = None,
-        status: Status | None = None,
-    ) -> tuple[Near, ...]: ...
+    def nearest(self, query: Vectors, count: int, among: Among) -> tuple[Near, ...]: ...
 
 
 async def recall(query: str, index: Searched, settings: RecallSettings, *, environment: str = "") -> Recall:
@@ -50,18 +42,16 @@ async def recall(query: str, index: Searched, settings: RecallSettings, *, envir
     if len(index):
         within = environment if environment and not settings.other_environments else None
         vector = await index.vector(query)
-        status: Status | None = None if settings.unreviewed else "reviewed"
-        found = index.nearest(
-            vector, settings.most + max(SHOWN, settings.votes), environment=within, status=status
-        )
-        if status is not None:
-            new = index.nearest(vector, SHOWN, environment=within, status="new")
+        among = Among(environment=within, status=None if settings.unreviewed else "reviewed")
+        found = index.nearest(vector, settings.most + max(SHOWN, settings.votes), among)
+        if not settings.unreviewed:
+            new = index.nearest(vector, SHOWN, among._replace(status="new"))
         voters = _voters(_readable(found), settings)
         if voters and settings.by == "family":
             family = voted([voter.exemplar.family for voter in voters])
             many = _READ
             while True:
-                of_family = index.nearest(vector, many, family=family, environment=within, status=status)
+                of_family = index.nearest(vector, many, among._replace(family=family))
                 chosen, too_many = _chosen(_readable(of_family), settings)
                 if len(of_family) < many or too_many or len(chosen) == settings.most:
                     break

@@ -17,13 +17,13 @@ from core.exemplars.analysis.records import (
     Move,
     TrialRow,
 )
-from core.exemplars.index import ExemplarIndex, Near
+from core.exemplars.index import Among, ExemplarIndex, Near
 from core.exemplars.nearest import distances
 from core.exemplars.retrieval import in_reach, recall, voted
 from core.exemplars.vectors import as_stored
 from core.llm.embedding import Embedding, Vectors
 from core.schema.errors import DataError
-from core.schema.exemplar import REACH, Exemplar, ExemplarStep, Recall, RecallSettings, Retrieved, Status
+from core.schema.exemplar import REACH, Exemplar, ExemplarStep, Recall, RecallSettings, Retrieved
 from core.settings.user_file import MOST_LINES_BYTES, read_text
 
 
@@ -120,31 +120,13 @@ class WithDraft:
     async def vector(self, text: str) -> Vectors:
         return await self._index.vector(text)
 
-    def nearest(
-        self,
-        query: Vectors,
-        count: int,
-        *,
-        family: str = "",
-        environment: str | None = None,
-        status: Status | None = None,
-    ) -> tuple[Near, ...]:
+    def nearest(self, query: Vectors, count: int, among: Among) -> tuple[Near, ...]:
         """Return what `ExemplarIndex.nearest` would."""
-        draft = self._draft
-        found = self._index.nearest(
-            query,
-            count,
-            family=family,
-            environment=environment,
-            status=status,
-            without=self._number or 0,
-        )
-        is_elsewhere = environment is not None and draft.environment not in ("", environment)
-        has_status = draft.review.status != "retired" and status in (None, draft.review.status)
-        if not has_status or is_elsewhere or (family and draft.family != family):
+        found = self._index.nearest(query, count, among, without=self._number or 0)
+        if not among.has(self._draft):
             return found
         (far,) = distances(self._vector[None], query).tolist()
-        both = [*found, Near(exemplar=draft, distance=far)]
+        both = [*found, Near(exemplar=self._draft, distance=far)]
         both.sort(key=lambda one: (one.distance, one.exemplar.family, one.exemplar.id))
         return tuple(both[:count])
 

@@ -128,7 +128,7 @@ class RetrievalPage(AnalysisPage):
             settings.show_presets(bench.presets)
         self.form.show_environments(bench.environments)
         self.show_working(
-            "" if bench.members is None else f"{count(bench.members, 'exemplar')} can be retrieved."
+            "" if bench.members is None else f"{count(bench.members, 'exemplar')} in the index."
         )
         self.look_up_button.setEnabled(not view.busy)
         self.draft_bar.setVisible(bool(bench.draft))

@@ -1,4 +1,4 @@
-from core.exemplars.index import ExemplarIndex, Near
+from core.exemplars.index import Among, ExemplarIndex, Near
 from core.schema.exemplar import Exemplar, ExemplarReview, ExemplarStep
 
 TASKS = {
@@ -26,4 +26,4 @@ ALL = tuple(exemplar(family, number) for family, tasks in TASKS.items() for numb
 
 async def search(index: ExemplarIndex, text: str, count: int, *, family: str = "") -> tuple[Near, ...]:
     """Return the exemplars of an index that are nearest to a text."""
-    return index.nearest(await index.vector(text), count, family=family)
+    return index.nearest(await index.vector(text), count, Among(family))

@@ -63,7 +63,7 @@ def replay_exemplars(
                     store=store,
                     on_gate=settings.on_gate,
                 )
-                library.save_proof("replay", result.id, result.when, result.model_dump_json())
+                library.proofs.save("replay", result.id, result.when, result.model_dump_json())
                 say(f"{result.id}: {result.sentence}")
                 results.append(result)
             return results
@@ -117,7 +117,7 @@ def attribute_run(
         found = _asked(settings, run, steps, times, temperature, llm)
         library = memory.library()
         for one in found:
-            library.save_proof("credit", one.id, one.when, one.model_dump_json())
+            library.proofs.save("credit", one.id, one.when, one.model_dump_json())
     finally:
         memory.close()
     if as_json:

@@ -249,7 +249,7 @@ async def attribute_step(
 def kept_attributions(library: Library, ids: Iterable[str] = ()) -> tuple[Attribution, ...]:
     """Return the attributions that are kept, of a step asked about more than once the last; raises LibraryError."""
     found: dict[tuple[object, ...], Attribution] = {}
-    for _, content in library.proofs("credit", ids, limit=_KEPT):
+    for _, content in library.proofs.of("credit", ids, limit=_KEPT):
         with contextlib.suppress(ValidationError):  # One that a later program has written.
             one = Attribution.model_validate_json(content)
             found[one.id, one.trace, one.run, one.step, one.llm, one.temperature] = one

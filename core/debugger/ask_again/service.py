@@ -89,7 +89,7 @@ class AskAgainService(Service[AskView]):
             )
             library = self.memory.library()
             for one in found:
-                library.save_proof("credit", one.id, one.when, one.model_dump_json())
+                library.proofs.save("credit", one.id, one.when, one.model_dump_json())
 
         await self._put(question, ask)
 

@@ -180,13 +180,13 @@ def keep_worth(memory: Memory, result: WorthResult) -> None:
         ),
         None,
     )
-    library.save_proof("worth", key, result.when, result.model_dump_json(), number=number)
+    library.proofs.save("worth", key, result.when, result.model_dump_json(), number=number)
 
 
 def kept_results(library: Library, keys: Iterable[str] = ()) -> tuple[tuple[int, WorthResult], ...]:
     """Return the results about these, or all there are, each with its number; the oldest first."""
     results = []
-    for number, content in library.proofs("worth", keys):
+    for number, content in library.proofs.of("worth", keys):
         with suppress(ValidationError):  # Another version of the program has written it.
             results.append((number, WorthResult.model_validate_json(content)))
     return tuple(results)

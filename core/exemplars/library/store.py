@@ -20,6 +20,7 @@ from core.exemplars.files import FileMember
 from core.exemplars.library import listing
 from core.exemplars.library import tables as writing
 from core.exemplars.library.beside import FilesBeside
+from core.exemplars.library.proofs import Proofs
 from core.exemplars.library.records import (
     Counts,
     CurrentVersion,
@@ -28,7 +29,6 @@ from core.exemplars.library.records import (
     LibraryRow,
     LibraryRows,
     Order,
-    ProofKind,
     Provenance,
     Retrieval,
     RetrievalRecord,
@@ -62,6 +62,7 @@ class Library:
         """With `unmade`, `database` is empty and in memory until something is written: then that file is made."""
         self._database = database
         self._unmade = unmade
+        self.proofs = Proofs(lambda: self._database, self._writing)
         self.beside = FilesBeside()
         self._members: Sequence[FileMember] = ()
         """Those of files as the files have them: reviews that were made here are not among them."""
@@ -417,43 +418,6 @@ class Library:
                 if known.get(run) != (outcome, success)
             )
             self._database.table("outcomes").insert_all(new, replace=True)
-
-    # What was found out by trying
-
-    def save_proof(
-        self, kind: ProofKind, about: str, when: float, content: str, *, number: int | None = None
-    ) -> int:
-        """Store what was found out, in place of the one of that number where it is given; returns its number."""
-        with self._writing():
-            values = {"when": when, "content": writing.plain(content)}
-            if number is not None:
-                self._database.table("proofs").update(number, values)
-                return number
-            values |= {"kind": kind, "about": writing.plain(about)}
-            return cast(int, self._database.table("proofs").insert(values).last_pk)
-
-    def proofs(
-        self, kind: ProofKind, about: Iterable[str] = (), *, limit: int = 200
-    ) -> tuple[tuple[int, str], ...]:
-        """Return numbers and contents, the oldest first and the latest `limit` of them; all if none is named."""
-        with self._database.read():
-            names = [writing.plain(name) for name in about]
-            wanted = "AND about IN (SELECT value FROM json_each(?))" if names else ""
-            rows = self._database.rows(
-                f"SELECT number, content FROM proofs WHERE kind = ? {wanted} ORDER BY number DESC LIMIT ?",
-                (kind, *([json.dumps(names)] if names else []), limit),
-            )
-            return tuple((row["number"], row["content"]) for row in reversed(rows))
-
-    def latest_proofs(self, kind: ProofKind) -> dict[str, str]:
-        """Return the last content about each exemplar or family that there is one about."""
-        with self._database.read():
-            rows = self._database.rows(
-                "SELECT about, content FROM proofs WHERE number IN"
-                " (SELECT max(number) FROM proofs WHERE kind = ? GROUP BY about)",
-                (kind,),
-            )
-            return {row["about"]: row["content"] for row in rows}
 
     # Files next to it
 

@@ -22,7 +22,7 @@ def test_exemplars_are_replayed_and_what_came_of_it_is_kept(inside):
     assert done.code == 0, done.err
     assert [(one["id"], one["success"]) for one in done.json] == [(ONE, True)]
     library = Library.open(inside.folder / LIBRARY_NAME)
-    assert json.loads(library.latest_proofs("replay")[ONE])["task"] == "miniwob/click-link"
+    assert json.loads(library.proofs.latest("replay")[ONE])["task"] == "miniwob/click-link"
     library.close()
 
 
@@ -38,7 +38,7 @@ def test_tasks_are_done_with_and_without_and_the_library_keeps_the_result(inside
     assert (done.json["done"], done.json["plan"]["kind"]) == (2, "worth")
     assert "was in the prompts of 1 of 1 runs with it" in inside("exemplars", "worth", ONE, *words).out
     library = Library.open(inside.folder / LIBRARY_NAME)
-    [(_, kept), (_, second)] = library.proofs("worth", [ONE])
+    [(_, kept), (_, second)] = library.proofs.of("worth", [ONE])
     library.close()
     assert WorthResult.model_validate_json(kept).evaluation == done.json["evaluation"]
     assert WorthResult.model_validate_json(second).evaluation != done.json["evaluation"]

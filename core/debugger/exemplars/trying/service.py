@@ -86,7 +86,7 @@ class TryingService(JobService[AnalysisView[TryingResults]]):
 
 def _replays(library: Library, began: float) -> tuple[ReplayRow, ...]:
     rows: list[ReplayRow] = []
-    for content in list(library.latest_proofs("replay").values())[:_SHOWN]:
+    for content in list(library.proofs.latest("replay").values())[:_SHOWN]:
         with suppress(ValidationError):  # Another version of the program has written it.
             rows.append(_row(library, ReplayResult.model_validate_json(content)))
     return tuple(sorted(rows, key=lambda row: (row.result.when < began, row.rank)))

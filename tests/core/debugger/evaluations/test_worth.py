@@ -74,7 +74,7 @@ def test_pairs_count_where_both_runs_were_judged_and_the_library_keeps_one_resul
     keep_worth(memory, result.replace(judged=2))
     keep_worth(memory, result)
     library = memory.library()
-    library.save_proof("worth", "enter/1", 1.0, "{}")  # As another version would write it.
+    library.proofs.save("worth", "enter/1", 1.0, "{}")  # As another version would write it.
     assert [kept for _, kept in kept_results(library, ["enter/1"])] == [result]
     assert kept_results(library, ["enter/2"]) == ()
     memory.close()

@@ -284,11 +284,7 @@ def saved_words(saved: Saved, *, busy: bool) -> str:
     if not saved.changed:
         result = f"{name} is already in the library, exactly like this."
     else:
-        result = f"Saved: {name}. " + (
-            "It is new: runs find it once it is reviewed in the library (Ctrl+L)."
-            if saved.is_new
-            else "Runs find it from now on."
-        )
+        result = f"Saved: {name}. {saved.unused or 'Runs find it from now on.'}"
     if busy:
         return f"{result} Looking it up…"
     if saved.distance is None:
@@ -299,8 +295,8 @@ def saved_words(saved: Saved, *, busy: bool) -> str:
 
 def _use(saved: Saved) -> str:
     """Return whether it would be in the prompt, and if not, what to do."""
-    if saved.used or saved.is_new:
-        return "" if saved.is_new else "Retrieved now:"
+    if saved.used or saved.unused:
+        return "" if saved.unused else "Retrieved now:"
     return (
         f"But it is not used: {saved.why} Save it with that family, or let the preset use exemplars "
         "instead of families."

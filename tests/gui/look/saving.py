@@ -57,6 +57,15 @@ def saving_saved(studio: Studio) -> QWidget:
     return _saving(studio, test_window.VIEW, test_window.SAVED)
 
 
+def saving_saved_new(studio: Studio) -> QWidget:
+    saved = test_window.SAVED.saved
+    assert saved is not None
+    why = "It is new: runs find it once it is reviewed in the library (Ctrl+L)."
+    found = tuple(one.replace(used=False) for one in saved.found)
+    new = test_window.SAVED.replace(saved=saved.replace(unused=why, found=found))
+    return _saving(studio, test_window.VIEW, new)
+
+
 def saving_undone(studio: Studio) -> QWidget:
     saved = test_window.SAVED.saved
     assert saved is not None

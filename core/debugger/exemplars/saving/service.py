@@ -20,10 +20,10 @@ from core.debugger.exemplars.saving.views import (
 from core.debugger.interventions.live_page import HumanActionRecorder
 from core.debugger.service import Service
 from core.debugger.session_view import SessionView
-from core.exemplars.checks import check
+from core.exemplars.checks import check, fault
 from core.exemplars.library.records import ANY, Filter, first_review
 from core.schema.errors import BackstepError, TraceError, UsageError
-from core.schema.exemplar import metadata_of
+from core.schema.exemplar import Exemplar, metadata_of
 from core.schema.signal import Signal
 from core.trace.records import StepRow
 
@@ -104,7 +104,7 @@ class SavingService(Service[SavingView]):
             id=view.id,
             version=version,
             changed=changed,
-            is_new=exemplar.review.status == "new",
+            unused=_unused(exemplar),
             change=words,
         )
         self.session.log("info", "exemplars", f"{view.id} was saved, version {version}.")
@@ -228,6 +228,13 @@ def _in_words(action: str, page: str) -> str:
         return action
     shown = line[1] if len(line[1]) <= _LINE else f"{line[1][: _LINE - 1]}…"
     return f"{action} · {shown}"
+
+
+def _unused(exemplar: Exemplar) -> str:
+    if exemplar.review.status == "new":
+        return "It is new: runs find it once it is reviewed in the library (Ctrl+L)."
+    words = fault(exemplar)
+    return f"It has a fault, so runs do not find it: {words.rstrip('.')}." if words else ""
 
 
 def _question(survey: Survey, view: SavingView) -> str:

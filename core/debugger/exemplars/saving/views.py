@@ -55,8 +55,8 @@ class Saved(Record):
     version: int = 1
     changed: bool = True
     """False if it was in the library just so."""
-    is_new: bool = False
-    """Whether it has to be reviewed before runs recall it."""
+    unused: str = ""
+    """Why no run recalls it yet, as a sentence; empty if runs do."""
     rank: int = 0
     """How many are at least as near as it is, itself among them; 0 if it is not among those that were asked for."""
     distance: float | None = None

@@ -11,7 +11,7 @@ from core.exemplars.library.records import Provenance
 from core.exemplars.problem import Problem
 from core.schema.exemplar import Contrast, Exemplar, ExemplarStep, Retrieved
 from core.schema.messages import Message
-from gui.exemplars.saving.window import SavingWindow
+from gui.exemplars.saving.window import SavingWindow, saved_words
 from gui.shell.undo import Reversible, UndoHistory
 from tests.gui import samples
 
@@ -221,6 +221,15 @@ def test_what_is_found_and_not_used_is_said_with_what_to_do(shown: SavingWindow)
     saved = SAVED.saved.replace(found=others, why=why)
     shown.show_view(SAVED.replace(saved=saved))
     assert f"But it is not used: {why} Save it with that family" in shown.saved.words.text()
+
+
+def test_what_no_run_recalls_yet_is_not_said_to_be_found():
+    saved = SAVED.saved.replace(unused="It is new: runs find it once it is reviewed.", found=())
+    words = saved_words(saved, busy=False)
+    assert "It is new: runs find it once it is reviewed." in words
+    assert "from now on" not in words
+    assert "not used" not in words
+    assert "from now on" in saved_words(SAVED.saved, busy=False)
 
 
 def test_what_cannot_be_kept_is_reported_and_cannot_be_saved(shown: SavingWindow):

@@ -47,7 +47,7 @@ def import_exemplars(
             # What policy files cannot be written over is known before anything is kept.
             files = _policies(path, policies) if policies is not None else {}
             if plan.coming and not dry_run:
-                keep(plan, memory, path.resolve().stem)
+                keep(plan, memory)
                 kept_in = str(memory.library_path)
             files = _written(files, policies, dry_run=dry_run)
     if as_json:

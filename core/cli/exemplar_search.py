@@ -11,7 +11,7 @@ from core.cli.runs import reading
 from core.cli.surroundings import embedding_of, in_loop, resources_of
 from core.debugger.exemplars.analyses.retrieval import query_of, recall_settings
 from core.debugger.exemplars.analyses.views import BenchQuery
-from core.exemplars.analysis.lookups import leave_one_out, read_texts
+from core.exemplars.analysis.lookups import each_left_out, keep_neighbours, leave_one_out, read_texts, summed
 from core.exemplars.analysis.records import LeftOutExemplar
 from core.exemplars.index import ExemplarIndex
 from core.exemplars.library.beside import numbered
@@ -87,7 +87,9 @@ def leave_one_out_of(
 
         async def look(index: ExemplarIndex) -> LeftOutExemplar:
             numbers = sorted(library.shows(wanted, index.numbers()))
-            return await leave_one_out(index, numbers, votes=votes)
+            found = [one async for one in each_left_out(index, numbers, votes=votes)]
+            keep_neighbours(library, found)
+            return summed(found, votes=votes, embedding=index.embedding.name)
 
         return await memory.looked_up(look)
 

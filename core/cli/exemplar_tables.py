@@ -54,7 +54,19 @@ def list_exemplars(
         )
         return
     put_table(
-        ("exemplar", "family", "status", "origin", "looks", "tokens", "retrieved", "used", "changed", "task"),
+        (
+            "exemplar",
+            "family",
+            "status",
+            "origin",
+            "looks",
+            "plays",
+            "used",
+            "helped",
+            "worth",
+            "changed",
+            "task",
+        ),
         [
             (
                 row.id,
@@ -62,9 +74,10 @@ def list_exemplars(
                 row.review.status,
                 row.origin,
                 str(row.steps),
-                str(row.tokens),
-                str(row.retrieved),
-                str(row.used),
+                {True: "yes", False: "no", None: ""}[row.plays],
+                str(row.standing.used),
+                str(row.standing.successes),
+                "" if row.worth is None else f"{row.worth * 100:+.0f}",
                 _day(row.changed),
                 row.task,
             )
@@ -135,8 +148,8 @@ def show_exemplar(
             f"version {one.number} of {_day(one.saved)}{', current' if one.current else ''} {one.why}".rstrip()
         )
     put(
-        f"retrieved {standing.retrieved} times, used {standing.used} times: "
-        f"{standing.successes} successes, {standing.failures} failures"
+        f"retrieved in {standing.retrieved} runs, used in {standing.used}: {standing.successes} successes, "
+        f"{standing.failures} failures; used in {standing.measured} runs of evaluations"
     )
 
 

@@ -1,6 +1,6 @@
 """The group of commands `exemplars`: its help and flags. The other modules here carry the commands out."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -57,13 +57,22 @@ class ExemplarsChosen:
         None
     )
     llm: Annotated[str, typer.Option("--llm", help="Only those decided by this LLM.")] = ""
+    file: Annotated[
+        str, typer.Option("--file", help="Only those imported from this file, or in it, by its full path.")
+    ] = ""
+    run: Annotated[int | None, typer.Option("--run", help="Only those saved from this run.")] = None
+    found: Annotated[
+        list[str] | None,
+        typer.Option("--found", help='Only with this finding, such as "never played". Can be repeated.'),
+    ] = None
     since: Annotated[str, typer.Option("--from", help="Made on this day or later, such as 2025-01-31.")] = ""
     until: Annotated[str, typer.Option("--until", help="Made before this day.")] = ""
     status: Statuses = None
 
     def filter(self) -> Any:
         """Return the filter; raises UsageError for an unknown origin or status, or what is no day."""
-        from core.exemplars.library.records import IN_USE, Filter
+        from core.exemplars.library.records import IN_USE, Filter, Finding
+        from core.schema.exemplar import Status
 
         return Filter.model_validate(
             {
@@ -71,12 +80,15 @@ class ExemplarsChosen:
                 "family": self.family,
                 "environment": self.environment,
                 "site": self.site,
-                "origin": _origin(self.origin) or "",
+                "origin": _origin(self.origin),
                 "tags": tuple(self.tag or ()),
                 "llm": self.llm,
+                "file": self.file,
+                "run": self.run,
+                "found": _named(self.found or (), Finding, "a finding"),
                 "made_from": _moment(self.since, "--from"),
                 "made_until": _moment(self.until, "--until"),
-                "statuses": _statuses(self.status) or IN_USE,
+                "statuses": _named(self.status or (), Status, "a status") or IN_USE,
             }
         )
 
@@ -90,7 +102,11 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
     @with_groups
     def list_(
         order: Annotated[
-            str, typer.Option("--order", help="Sort by changed, made, family, id, tokens or task.")
+            str,
+            typer.Option(
+                "--order",
+                help="Sort by changed, made, family, id, task, used, helped, worth, distance and so on.",
+            ),
         ] = "changed",
         limit: Annotated[int, typer.Option("--limit", min=1, help="The most exemplars to list.")] = 50,
         offset: Annotated[int, typer.Option("--offset", min=0, help="How many to skip first.")] = 0,
@@ -106,12 +122,10 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
         from core.cli.exemplar_tables import list_exemplars
         from core.exemplars.library.records import Order
 
-        if order not in get_args(Order):
-            raise UsageError(f'"{order}" is not an order; use one of {", ".join(get_args(Order))}.')
         list_exemplars(
             settings_with(db=db),
             chosen.filter(),
-            order,  # type: ignore[arg-type]
+            _named([order], Order, "an order")[0],
             limit,
             offset,
             counts=counts,
@@ -187,8 +201,9 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
         """Say that exemplars are reviewed: runs recall them. Retired ones are kept, but not recalled."""
         from core.cli.exemplar_changes import change_exemplars
         from core.exemplars.library.bulk import review_all
+        from core.schema.exemplar import Status
 
-        (status,) = _statuses([as_status])
+        (status,) = _named([as_status], Status, "a status")
         change_exemplars(
             settings_with(db=db),
             ids or (),
@@ -513,8 +528,8 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
         ] = False,
     ) -> None:
         """Export reviewed exemplars to a file for Backstep or another program."""
-
         from core.cli.exemplar_exchange import export_exemplars
+        from core.schema.exemplar import Status
 
         export_exemplars(
             settings_with(db=db),
@@ -522,29 +537,25 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
             output,
             families=family or (),
             ids=[one.strip() for listed in ids or () for one in listed.split(",") if one.strip()],
-            origin=_origin(origin),
-            statuses=_statuses(status) or ("reviewed",),
+            origin=_origin(origin) or None,
+            statuses=_named(status or (), Status, "a status") or ("reviewed",),
             mine=mine,
             as_json=as_json,
         )
 
 
+def _named(names: Iterable[str], known: object, what: str) -> tuple[Any, ...]:
+    """Return names that a Literal has; raises UsageError for another one."""
+    for name in (names := tuple(names)):
+        if name not in get_args(known):
+            raise UsageError(f'"{name}" is not {what}; use one of {", ".join(get_args(known))}.')
+    return names
+
+
 def _origin(name: str) -> Any:
-    """Return an origin as records have it, or None for no name."""
     from core.exemplars.library.records import Origin
 
-    if name and name not in get_args(Origin):
-        raise UsageError(f'"{name}" is not an origin; use one of {", ".join(get_args(Origin))}.')
-    return name or None
-
-
-def _statuses(names: list[str] | None) -> tuple[Any, ...]:
-    from core.exemplars.library.records import ANY
-
-    for name in names or ():
-        if name not in ANY:
-            raise UsageError(f'"{name}" is not a status; use {", ".join(ANY)}.')
-    return tuple(names or ())
+    return (*_named([name] if name else [], Origin, "an origin"), "")[0]
 
 
 def _moment(day: str, flag: str) -> float | None:

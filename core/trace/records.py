@@ -1,7 +1,7 @@
 """The rows of a run and its steps, as records."""
 
 from difflib import unified_diff
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from core.schema.changes import Changes, Difference
 from core.schema.record import Record
@@ -106,6 +106,16 @@ class RunStart(Record):
     """How a branch differs from the run that it left."""
     attempt: CaseAttempt | None = None
     """For a run of an evaluation: which of its runs it is."""
+
+
+class RunEnd(NamedTuple):
+    """How a run stands."""
+
+    run: int
+    outcome: str
+    success: bool | None = None
+    measured: bool = False
+    """Whether it is a run of an evaluation."""
 
 
 class RunRow(Record):

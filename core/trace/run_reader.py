@@ -14,6 +14,7 @@ from core.trace import encoding, owners
 from core.trace.database import TraceDatabase
 from core.trace.records import (
     CaseAttempt,
+    RunEnd,
     RunRow,
 )
 
@@ -245,15 +246,15 @@ def _went(
     return f"(outcome = 'interrupted' OR (outcome = 'running' AND NOT ({among})))", [json.dumps(alive)]
 
 
-def ends(
-    database: TraceDatabase, runs: Iterable[int], living: Callable[[str], bool]
-) -> list[tuple[int, str, bool | None]]:
-    """Return the outcome of each of these runs that there is, and whether it was a success."""
-    found: list[tuple[int, str, bool | None]] = []
+def ends(database: TraceDatabase, runs: Iterable[int], living: Callable[[str], bool]) -> list[RunEnd]:
+    """Return how each of these runs stands that there is."""
+    found: list[RunEnd] = []
+    measured = "EXISTS (SELECT 1 FROM attempts a WHERE a.run = r.run) AS measured"
     for run in runs:
-        row = database.row("SELECT outcome, success, owner FROM runs WHERE run = ?", (run,))
+        row = database.row(f"SELECT outcome, success, owner, {measured} FROM runs r WHERE run = ?", (run,))
         if row is not None:
             gone = row["outcome"] == "running" and not living(row["owner"] or "")
             success = None if row["success"] is None else bool(row["success"])
-            found.append((run, "interrupted" if gone else row["outcome"], success))
+            outcome = "interrupted" if gone else row["outcome"]
+            found.append(RunEnd(run, outcome, success, measured=bool(row["measured"])))
     return found

@@ -31,6 +31,7 @@ from core.trace.pruning import Pruned, PrunePlan, PruneRequest
 from core.trace.records import (
     CaseAttempt,
     Intervention,
+    RunEnd,
     RunFilter,
     RunOutcome,
     RunRow,
@@ -353,8 +354,8 @@ class TraceStore:
         """
         return self._read(lambda: reading.recalls_since(self._database, since, limit, self._lives))
 
-    def ends(self, runs: Iterable[int]) -> list[tuple[int, str, bool | None]]:
-        """Return how these runs stand: outcome, and whether a success; one that is not there is left out."""
+    def ends(self, runs: Iterable[int]) -> list[RunEnd]:
+        """Return how these runs stand; one that is not there is left out."""
         return self._read(lambda: run_reader.ends(self._database, runs, self._lives))
 
     def run(self, run: int) -> RunRow:

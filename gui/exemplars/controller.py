@@ -68,29 +68,17 @@ class ExemplarsController(FeatureController):
         self.analyses = AnalysesController(self.window, self._services)
         self.analyses.exemplar_opened.connect(self.library.open)
         shown.tabs.addTab(self.analyses.retrieval, "Retrieval")
-        shown.tabs.addTab(self.analyses.quality, "Quality")
+        shown.tabs.addTab(self.analyses.duplicates, "Duplicates")
         shown.run_opened.connect(self.window.show_run)
         page = shown.page
         page.edit_requested.connect(self.editor.open)
         page.copy_requested.connect(self.editor.open_copy)
         page.new_requested.connect(self.editor.open_new)
         page.worth_requested.connect(lambda id: self.window.worth_requested.emit(Subject(name=id)))
-        page.replay_requested.connect(self._on_replay_requested)
-        shown.watched.connect(self._on_watched)
+        page.detail.evaluation_opened.connect(self.window.evaluation_requested)
+        shown.watched.connect(lambda _on: self._update_pages())
         shown.tabs.currentChanged.connect(lambda _at: self._update_pages())
         self.window.library_made.emit(shown)
-
-    @Slot(object)
-    def _on_replay_requested(self, ids: tuple[str, ...]) -> None:
-        if ids and self.library.shown is not None and self.analyses is not None:
-            self._services.trying.replay(ids)
-            self.library.shown.tabs.setCurrentWidget(self.analyses.quality)
-            self.analyses.quality.show_part(self.analyses.quality.replay)
-
-    def _on_watched(self, on: bool) -> None:
-        if on:
-            self._services.trying.read_again()
-        self._update_pages()
 
     @Slot(object)
     def _on_step(self, view: StepView) -> None:

@@ -110,8 +110,6 @@ class Remembered:
     """The last search in the library, and its order."""
     duplicates_within = _Kept("duplicates/within", 0.15, lambda text: min(2.0, max(0.0, float(text))))
     """The distance up to which exemplars counted as near duplicates."""
-    leaving_votes = _Kept("leaving/votes", 3, lambda text: min(50, max(1, int(text))))
-    """How many exemplars voted in the last leave-one-out analysis."""
     map_shown = _Kept("retrieval/map", True, lambda text: text != "false", _to_word)
     """Whether the map is shown beside a lookup."""
     fix_seeds = _Kept("fix/seeds", 5, lambda text: min(MOST_SEEDS, max(1, int(text))))

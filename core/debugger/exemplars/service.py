@@ -4,13 +4,11 @@ from typing import TYPE_CHECKING
 
 from core.debugger.exemplars.analyses.duplicates import DuplicatesService
 from core.debugger.exemplars.analyses.retrieval import RetrievalService
-from core.debugger.exemplars.analyses.service import LeaveOneOutService
 from core.debugger.exemplars.changes import ExemplarChanges
 from core.debugger.exemplars.editor.service import EditorService
 from core.debugger.exemplars.library.importing import ImportService
 from core.debugger.exemplars.library.service import LibraryService
 from core.debugger.exemplars.saving.service import RecordingService, SavingService
-from core.debugger.exemplars.trying.service import TryingService
 
 if TYPE_CHECKING:
     from core.debugger.session import Session
@@ -28,8 +26,6 @@ class ExemplarServices:
         self.recording = RecordingService(session)
         self.duplicates = DuplicatesService(session, self.changes)
         self.retrieval = RetrievalService(session)
-        self.leave_one_out = LeaveOneOutService(session)
-        self.trying = TryingService(session)
 
 
 make_service = ExemplarServices

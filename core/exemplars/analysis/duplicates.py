@@ -16,19 +16,11 @@ import numpy as np
 
 from core.exemplars.analysis.records import NearPair, PairsFound, compared_pair
 from core.exemplars.index import ExemplarIndex
+from core.exemplars.library.records import NEAR_DUPLICATE
 from core.exemplars.nearest import SLACK, distances
 from core.exemplars.vectors import Numbers
 from core.llm.embedding import Vectors
 
-WITHIN = 0.15
-"""The distance that is asked for by default.
-
-Measured with the built-in embedding, which takes one number for another: of
-the 63 exemplars that come with the program 6 pairs lie at 0 and the next at
-0.29; of the 115 texts of 23 families of Synapse's MiniWoB++ tasks 44 lie at
-0, 17 up to 0.15, 3 from there to 0.2 and 30 from there to 0.3. What lies
-within 0.15 differs in numbers, signs or a short word.
-"""
 MOST = 2000
 """Pairs that are kept, the nearest."""
 SAME_TEXT = 64
@@ -43,7 +35,7 @@ _CELLS = 16_000_000
 
 async def near_pairs(
     index: ExemplarIndex,
-    within: float = WITHIN,
+    within: float = NEAR_DUPLICATE,
     *,
     most: int = MOST,
     apart: Collection[tuple[str, str]] = (),

@@ -18,6 +18,7 @@ from core.exemplars.analysis.records import (
     TrialRow,
 )
 from core.exemplars.index import Among, ExemplarIndex, Near
+from core.exemplars.library.store import Library
 from core.exemplars.nearest import distances
 from core.exemplars.retrieval import in_reach, recall, voted
 from core.exemplars.vectors import as_stored
@@ -47,8 +48,14 @@ async def each_left_out(
                 family=index.family_of(number),
                 found=voted([index.family_of(other) for other, _ in voters]) if near else "",
                 distance=near[0][1] if near else 2.0,
+                nearest=index.id_of(near[0][0]) if near else "",
             )
         await asyncio.sleep(0)
+
+
+def keep_neighbours(library: Library, found: Iterable[MemberFound]) -> None:
+    """Store what was found for each, in place of what was known of it; raises LibraryError."""
+    library.proofs.save_all("neighbour", ((one.id, one.model_dump_json()) for one in found))
 
 
 def summed(found: Iterable[MemberFound], *, votes: int, embedding: str) -> LeftOutExemplar:

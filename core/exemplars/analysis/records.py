@@ -176,6 +176,8 @@ class MemberFound(Record):
     """The family that is voted for; empty if there is no other exemplar."""
     distance: float
     """To the nearest other one."""
+    nearest: str = ""
+    """Its id; empty if there is no other exemplar."""
 
     @property
     def right(self) -> bool:

@@ -87,14 +87,13 @@ def _with_fault(entry: PlannedEntry) -> PlannedEntry:
 def keep(
     plan: ImportPlan,
     memory: Memory,
-    name: str,
     report: Callable[[int, int], None] = lambda done, of: None,
     cancelled: Event | None = None,
 ) -> bool:
     """Store what is new in the library, all or nothing; return False if it was cancelled.
 
-    `name` says where exemplars came from that do not say it; `report` is told
-    how many of how many are stored. Raises DataError and LibraryError.
+    `report` is told how many of how many are stored. Raises DataError and
+    LibraryError.
     """
 
     def each() -> Iterator[tuple[Exemplar, Provenance | None]]:
@@ -102,8 +101,10 @@ def keep(
             if cancelled is not None and cancelled.is_set():
                 raise _Cancelled
             report(done, len(coming))
-            exemplar = exemplar.replace(source=exemplar.source or name, review=first_review("import"))
-            yield exemplar, Provenance(origin="import") if entry.fate == "new" else None
+            source = exemplar.source or Path(entry.file).stem
+            exemplar = exemplar.replace(source=source, review=first_review("import"))
+            provenance = Provenance(origin="import", file=entry.file)
+            yield exemplar, provenance if entry.fate == "new" else None
 
     coming = plan.coming
     new = (exemplar.id for entry, exemplar in coming if entry.fate == "new")

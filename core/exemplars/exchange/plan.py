@@ -42,6 +42,8 @@ class PlannedEntry(Record):
 
     position: str
     fate: Fate
+    file: str = ""
+    """The path of the file that it is in."""
     why: str = ""
     exemplar: Exemplar | None = None
     """As it would be kept; None for an entry that is no exemplar."""

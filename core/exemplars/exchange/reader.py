@@ -159,7 +159,8 @@ class _Files:
         chosen.read(reading)
         self.formats.add(chosen.name)
         self._documents += 1
-        self.entries += reading.entries
+        file = str(document.path.absolute())
+        self.entries += [entry.replace(file=file) for entry in reading.entries]
         return True
 
 

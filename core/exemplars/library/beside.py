@@ -26,16 +26,13 @@ class FilesBeside:
         """Return one as the library would have it."""
         if (member := self._by_id.get(id)) is None:
             return None
-        exemplar, provenance = member.exemplar, Provenance(origin=member.origin)
+        exemplar = member.exemplar
+        provenance = Provenance(origin=member.origin, file=str(member.path))
         return Entry(exemplar=exemplar, provenance=provenance, tokens=tokens_of(exemplar))
 
     def review(self, id: str) -> ExemplarReview | None:
         """Return the review of one; None if no file has it."""
         return self._by_id[id].exemplar.review if id in self._by_id else None
-
-    def path(self, id: str) -> str:
-        """Return the file that has one; empty if none has it."""
-        return str(self._by_id[id].path) if id in self._by_id else ""
 
     def exemplars(self, numbers: Iterable[int]) -> dict[int, Exemplar]:
         return {number: self._by_number[number] for number in numbers if number in self._by_number}
@@ -55,8 +52,9 @@ class FilesBeside:
         with database.aside():
             for table in ("beside", "beside_tags", "beside_fts"):
                 database.execute(f"DELETE FROM temp.{table}")
-            for (origin, exemplar, _), number in zip(self.members, self._by_number, strict=True):
-                values = values_of(exemplar, Provenance(origin=origin), tokens_of(exemplar))
+            for (origin, exemplar, path), number in zip(self.members, self._by_number, strict=True):
+                provenance = Provenance(origin=origin, file=str(path))
+                values = values_of(exemplar, provenance, tokens_of(exemplar))
                 values |= {"number": number, "version": 1, "made": 0.0, "changed": 0.0, "change": 0}
                 database.insert("temp.beside", values)
                 insert_words(database, number, exemplar, beside=True)

@@ -6,20 +6,31 @@ an id is in both, the library's exemplar is used. Every function works inside th
 
 import json
 from collections.abc import Collection
-from typing import Any
+from typing import Any, cast, get_args
 
 from pydantic import ValidationError
 
-from core.exemplars.library.records import DESCENDING, Counts, Filter, LibraryRow, Order, RetrievalRecord
+from core.exemplars.library.records import (
+    DESCENDING,
+    NEAR_DUPLICATE,
+    Counts,
+    Filter,
+    Finding,
+    LibraryRow,
+    Measure,
+    Order,
+    ProofKind,
+    RetrievalRecord,
+)
 from core.exemplars.library.tables import plain, review_of
 from core.schema.errors import LibraryError
 from core.storage.database import DatabaseFile, damaged, match_of
 
 _COLUMNS = (
-    "id, family, task, environment, site, origin, run, step, llm, made, changed, tags, note, status, reviewed_by,"
-    " reviewed_at, although, version, steps, contrasts, tokens"
+    "id, family, task, environment, site, origin, run, step, file, llm, made, changed, tags, note, status,"
+    " reviewed_by, reviewed_at, although, version, steps, contrasts, tokens"
 )
-_COUNTED = ("family", "environment", "site", "origin", "llm")
+_COUNTED = ("family", "environment", "site", "origin", "llm", "file", "run")
 MOST_VALUES = 200
 """How many values of one kind are counted by name; the rarest are left out."""
 
@@ -33,6 +44,66 @@ _BESIDE = (
 _SIDES = (_LIBRARY, _BESIDE)
 _Side = tuple[str, str, str, str]
 
+_RUNS = (
+    "SELECT r.id, max(r.used) AS used, o.success, coalesce(o.measured, 0) AS measured FROM retrievals r"
+    " LEFT JOIN outcomes o ON o.trace = r.trace AND o.run = r.run WHERE {} GROUP BY r.id, r.trace, r.run"
+)
+"""The runs in which exemplars were retrieved, each once, however often it looked one up."""
+_ITS_RUNS = f"FROM ({_RUNS.format('r.id = e.id')})"
+
+
+def _last(kind: ProofKind, value: str, condition: str = "") -> str:
+    """Return the SQL of a value of the last proof of a kind about ``e``."""
+    return (
+        f"(SELECT {value} FROM proofs p WHERE p.about = e.id AND p.kind = '{kind}' AND json_valid(p.content)"
+        f"{condition} ORDER BY p.number DESC LIMIT 1)"
+    )
+
+
+def _of(name: str) -> str:
+    return f"json_extract(p.content, '$.{name}')"
+
+
+_OF_IT = f" AND {_of('subject.kind')} = 'exemplar'"
+_SHARES = " - ".join(f"1.0 * {_of(f'{which}_same')} / {_of(f'{which}_all')}" for which in ("with", "without"))
+_PROVEN = {
+    "plays": _last("replay", _of("success")),
+    "played": _last("replay", 'p."when"', f" AND {_of('task')} <> ''"),
+    "played_version": _last("replay", _of("version")),
+    "worth": _last("worth", f"1.0 * ({_of('to_success')} - {_of('to_failure')}) / {_of('judged')}", _OF_IT),
+    "worth_low": _last("worth", _of("low"), _OF_IT),
+    "worth_high": _last("worth", _of("high"), _OF_IT),
+    "credit": f"(SELECT avg({_SHARES}) FROM proofs p WHERE p.about = e.id AND p.kind = 'credit'"
+    " AND json_valid(p.content))",
+    "nearest": _last("neighbour", _of("nearest")),
+    "distance": _last("neighbour", _of("distance")),
+    "taken_for": _last("neighbour", _of("found")),
+}
+"""The fields of a row that come from proofs, as SQL over an exemplar ``e``; NULL where it is not known."""
+_MEASURES: dict[Measure, str] = {
+    "retrieved": f"(SELECT count(*) {_ITS_RUNS} WHERE NOT measured)",
+    "used": f"(SELECT count(*) {_ITS_RUNS} WHERE used AND NOT measured)",
+    "helped": f"(SELECT avg(success) {_ITS_RUNS} WHERE used AND NOT measured)",
+    **{name: _PROVEN[name] for name in get_args(Measure) if name in _PROVEN},
+}
+_FINDINGS: dict[Finding, str] = {
+    "never played": f"{_PROVEN['played']} IS NULL",
+    "does not play": f"{_PROVEN['plays']} = 0",
+    "plays": f"{_PROVEN['plays']} = 1",
+    "changed since played": f"{_PROVEN['played']} IS NOT NULL AND {_PROVEN['played_version']} <> e.version",
+    "never used": f"{_MEASURES['used']} = 0",
+    "used": f"{_MEASURES['used']} > 0",
+    "harmful": f"{_PROVEN['worth']} IS NOT NULL AND {_PROVEN['worth_high']} < 0",
+    "helpful": f"{_PROVEN['worth']} IS NOT NULL AND {_PROVEN['worth_low']} > 0",
+    "worth unknown": f"{_PROVEN['worth']} IS NULL",
+    "near duplicate": f"{_PROVEN['distance']} <= {NEAR_DUPLICATE}",
+    "of another family": f"{_PROVEN['taken_for']} <> e.family",
+    "not compared": f"{_PROVEN['distance']} IS NULL",
+}
+
+
+_ROW = ", ".join((_COLUMNS, *(f"{sql} AS {name}" for name, sql in _PROVEN.items())))
+
 
 def rows(
     database: DatabaseFile,
@@ -44,18 +115,19 @@ def rows(
     reverse: bool = False,
 ) -> tuple[LibraryRow, ...]:
     parts, parameters = [], []
+    direction, by_id = _directions(order, reverse=reverse)
     # Only numbers first: an index has all that is skipped.
     for source, where, values in _sorted_parts(wanted):
-        parts.append(f"SELECT e.number, e.id, e.{order} AS value FROM {source} AS e WHERE {where}")
+        value = _sorted_by(order, direction)
+        parts.append(f"SELECT e.number, e.id, {value} AS value FROM {source} AS e WHERE {where}")
         parameters += values
-    direction, by_id = _directions(order, reverse=reverse)
     sql = f"{' UNION ALL '.join(parts)} ORDER BY value {direction}, id {by_id} LIMIT ? OFFSET ?"
     numbers = [row["number"] for row in database.rows(sql, (*parameters, limit, offset))]
     found = {
         values["number"]: values
         for source, *_ in _SIDES
         for values in database.rows(
-            f"SELECT number, {_COLUMNS} FROM {source} WHERE number IN (SELECT value FROM json_each(?))",
+            f"SELECT number, {_ROW} FROM {source} AS e WHERE number IN (SELECT value FROM json_each(?))",
             (json.dumps(numbers),),
         )
     }
@@ -67,18 +139,19 @@ def place(
 ) -> int | None:
     """Return how many rows stand before an exemplar in such a list; None if it is not in it."""
     values = None
+    direction, by_id = _directions(order, reverse=reverse)
+    value = _sorted_by(order, direction)
     for source, where, parameters in _sorted_parts(wanted):
-        sql = f"SELECT {order} AS value FROM {source} AS e WHERE e.id = ? AND {where}"
+        sql = f"SELECT {value} AS value FROM {source} AS e WHERE e.id = ? AND {where}"
         values = values or database.row(sql, (plain(id), *parameters))
     if values is None:
         return None
-    direction, by_id = _directions(order, reverse=reverse)
     first, then = (">" if way == "DESC" else "<" for way in (direction, by_id))
     before = 0
     for source, where, parameters in _sorted_parts(wanted):
         for condition, more in (
-            (f"e.{order} {first} ?", (values["value"],)),
-            (f"e.{order} = ? AND e.id {then} ?", (values["value"], plain(id))),
+            (f"{value} {first} ?", (values["value"],)),
+            (f"{value} = ? AND e.id {then} ?", (values["value"], plain(id))),
         ):
             sql = f"SELECT count(*) AS n FROM {source} AS e WHERE {condition} AND {where}"
             before += database.rows(sql, (*more, *parameters))[0]["n"]
@@ -91,6 +164,16 @@ def _directions(order: Order, *, reverse: bool) -> tuple[str, str]:
     """Return which way the values go, and equal ones by their ids."""
     down = (order in DESCENDING) != reverse
     return "DESC" if down else "ASC", "DESC" if reverse else "ASC"
+
+
+def _sorted_by(order: Order, direction: str) -> str:
+    """Return the SQL of what a list is sorted by; what is not known comes last in either direction."""
+    expression = f"e.{order}" if order == "run" else _MEASURES.get(cast(Measure, order))
+    if expression is None:
+        return f"e.{order}"
+    # To SQLite, numbers come before texts, and these before bytes.
+    last = "-1e300" if direction == "DESC" else "x'ff'"
+    return f"coalesce({expression}, {last})"
 
 
 def _sorted_parts(wanted: Filter) -> list[tuple[str, str, list[Any]]]:
@@ -124,7 +207,7 @@ def total(database: DatabaseFile, wanted: Filter) -> int:
 
 
 def counts(database: DatabaseFile, wanted: Filter, *, only: Collection[str] | None = None) -> Counts:
-    kinds = [name for name in (*_COUNTED, "tag") if only is None or name in only]
+    kinds = [name for name in (*_COUNTED, "tag", "found") if only is None or name in only]
     by: dict[str, dict[str, int]] = {name: {} for name in kinds}
     number = tokens = 0
     for side in _SIDES:
@@ -133,11 +216,14 @@ def counts(database: DatabaseFile, wanted: Filter, *, only: Collection[str] | No
         summed = database.rows(f"SELECT count(*) AS n, total(tokens) AS tokens FROM {source}", values)[0]
         number += summed["n"]
         tokens += int(summed["tokens"])
-        for name in kinds:
-            if name == "tag":
-                continue
-            sql = f"SELECT {name} AS value, count(*) AS n FROM {source} GROUP BY {name}"
-            _add(by[name], database.rows(sql, values))
+        for name in _COUNTED:
+            if name in kinds:
+                sql = f"SELECT {name} AS value, count(*) AS n FROM {source} GROUP BY {name}"
+                _add(by[name], database.rows(sql, values))
+        if "found" in kinds:
+            sums = ", ".join(f'total({condition}) AS "{name}"' for name, condition in _FINDINGS.items())
+            for name, n in database.rows(f"SELECT {sums} FROM {source}", values)[0].items():
+                by["found"][name] = by["found"].get(name, 0) + int(n)
         if "tag" not in kinds:
             continue
         sql = (
@@ -167,7 +253,7 @@ def shows(database: DatabaseFile, wanted: Filter, numbers: list[int]) -> set[int
 def row_of(database: DatabaseFile, number: int) -> LibraryRow | None:
     """Return one exemplar by its number, which is below zero for one of a file."""
     source = "exemplars" if number > 0 else "temp.beside"
-    values = database.row(f"SELECT {_COLUMNS} FROM {source} WHERE number = ?", (number,))
+    values = database.row(f"SELECT {_ROW} FROM {source} AS e WHERE number = ?", (number,))
     return None if values is None else _with_retrievals(database, [_row(database, values)])[0]
 
 
@@ -177,7 +263,7 @@ def _condition(side: _Side, wanted: Filter) -> tuple[str, list[Any]]:
     values: list[Any] = []
     parts.append(f"e.status IN ({', '.join('?' * len(wanted.statuses))})")
     values += wanted.statuses
-    for name in ("family", "environment", "site", "origin", "llm"):
+    for name in ("family", "environment", "site", "origin", "llm", "file"):
         if given := getattr(wanted, name):
             parts.append(f"e.{name} = ?")
             values.append(plain(given))
@@ -188,6 +274,7 @@ def _condition(side: _Side, wanted: Filter) -> tuple[str, list[Any]]:
         if moment is not None:
             parts.append(f"e.made {sign} ?")
             values.append(moment)
+    parts += [f"({_FINDINGS[name]})" for name in wanted.found]
     for tag in wanted.tags:
         parts.append(f"e.number IN (SELECT exemplar FROM {tags} WHERE tag = ?)")
         values.append(plain(tag))
@@ -210,12 +297,12 @@ def _row(database: DatabaseFile, values: dict[str, Any]) -> LibraryRow:
 
 def standings(database: DatabaseFile, ids: list[str]) -> dict[str, RetrievalRecord]:
     """Return how the runs ended that these exemplars were looked up for; one that never was is left out."""
+    own = "used AND NOT measured"
     rows = database.rows(
-        "SELECT r.id, count(*) AS retrieved, sum(r.used) AS used,"
-        " coalesce(sum(r.used AND o.success = 1), 0) AS successes,"
-        " coalesce(sum(r.used AND o.success = 0), 0) AS failures FROM retrievals r"
-        " LEFT JOIN outcomes o ON o.trace = r.trace AND o.run = r.run"
-        " WHERE r.id IN (SELECT value FROM json_each(?)) GROUP BY r.id",
+        f"SELECT id, sum(NOT measured) AS retrieved, sum({own}) AS used, sum(used AND measured) AS measured,"
+        f" coalesce(sum({own} AND success = 1), 0) AS successes,"
+        f" coalesce(sum({own} AND success = 0), 0) AS failures"
+        f" FROM ({_RUNS.format('r.id IN (SELECT value FROM json_each(?))')}) GROUP BY id",
         (json.dumps(ids),),
     )
     return {row.pop("id"): RetrievalRecord.model_validate(row) for row in rows}
@@ -223,12 +310,14 @@ def standings(database: DatabaseFile, ids: list[str]) -> dict[str, RetrievalReco
 
 def _with_retrievals(database: DatabaseFile, found: list[LibraryRow]) -> tuple[LibraryRow, ...]:
     counted = standings(database, [one.id for one in found])
-    return tuple(one.replace(**dict(counted.get(one.id, RetrievalRecord()))) for one in found)
+    return tuple(one.replace(standing=counted[one.id]) if one.id in counted else one for one in found)
 
 
 def _add(values: dict[str, int], found: list[dict[str, Any]]) -> None:
     for row in found:
-        values[row["value"]] = values.get(row["value"], 0) + row["n"]
+        if row["value"] is not None:
+            value = str(row["value"])
+            values[value] = values.get(value, 0) + row["n"]
 
 
 def _most(values: dict[str, int]) -> dict[str, int]:

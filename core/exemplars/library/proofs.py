@@ -1,6 +1,7 @@
 """What was found out about exemplars by trying: replays, experiments with and without, and credits, as JSON."""
 
 import json
+import time
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from typing import cast
@@ -32,6 +33,20 @@ class Proofs:
             values |= {"kind": kind, "about": plain(about)}
             return cast(int, self._database().table("proofs").insert(values).last_pk)
 
+    def save_all(self, kind: ProofKind, found: Iterable[tuple[str, str]]) -> None:
+        """Store contents by what they are about, in place of all that was known of that kind about these."""
+        moment, contents = time.time(), {plain(about): plain(content) for about, content in found}
+        rows = (
+            {"kind": kind, "about": about, "when": moment, "content": content}
+            for about, content in contents.items()
+        )
+        with self._writing():
+            self._database().execute(
+                "DELETE FROM proofs WHERE kind = ? AND about IN (SELECT value FROM json_each(?))",
+                (kind, json.dumps(list(contents))),
+            )
+            self._database().table("proofs").insert_all(rows)
+
     def of(
         self, kind: ProofKind, about: Iterable[str] = (), *, limit: int = 200
     ) -> tuple[tuple[int, str], ...]:
@@ -45,12 +60,16 @@ class Proofs:
             )
             return tuple((row["number"], row["content"]) for row in reversed(rows))
 
-    def latest(self, kind: ProofKind) -> dict[str, str]:
-        """Return the last content about each exemplar or family that there is one about."""
+    def since(self, kind: ProofKind, when: float) -> tuple[str, ...]:
+        """Return the contents of what was found out since a moment, the oldest first."""
         with self._database().read():
             rows = self._database().rows(
-                "SELECT about, content FROM proofs WHERE number IN"
-                " (SELECT max(number) FROM proofs WHERE kind = ? GROUP BY about)",
-                (kind,),
+                'SELECT content FROM proofs WHERE kind = ? AND "when" >= ? ORDER BY number', (kind, when)
             )
-            return {row["about"]: row["content"] for row in rows}
+            return tuple(row["content"] for row in rows)
+
+    def moment(self, kind: ProofKind) -> float | None:
+        """Return when the last one of a kind was found out, in seconds since the epoch."""
+        with self._database().read():
+            row = self._database().row('SELECT max("when") AS moment FROM proofs WHERE kind = ?', (kind,))
+            return None if row is None else row["moment"]

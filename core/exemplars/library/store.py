@@ -38,6 +38,7 @@ from core.exemplars.library.tables import KIND
 from core.schema.errors import LibraryError, NotInLibraryError
 from core.schema.exemplar import Exemplar, ExemplarReview, Status
 from core.storage.database import BUSY_SECONDS, DatabaseFile, damaged
+from core.trace.records import RunEnd
 
 _BATCH = 500
 _OF_OUTCOMES = {"outcome", "success"}
@@ -328,6 +329,11 @@ class Library:
             rows = self._database.rows("SELECT DISTINCT run FROM exemplars WHERE run IS NOT NULL")
             return frozenset(row["run"] for row in rows)
 
+    def changed(self) -> float:
+        """Return when an exemplar was changed last, in seconds since the epoch; 0 for none."""
+        with self._database.read():
+            return float(self._database.rows("SELECT max(changed) AS n FROM exemplars")[0]["n"] or 0)
+
     def last_change(self) -> int:
         with self._database.read():
             return int(self._database.rows("SELECT max(change) AS n FROM exemplars")[0]["n"] or 0)
@@ -403,20 +409,18 @@ class Library:
             )
             return tuple(row["run"] for row in rows)
 
-    def settle(self, trace: str, ends: Iterable[tuple[int, str, bool | None]]) -> None:
-        """Store how runs of a trace stand: their outcomes, and whether they were a success."""
+    def settle(self, trace: str, ends: Iterable[RunEnd]) -> None:
+        """Store how runs of a trace stand; one of an evaluation stays so if the evaluation is forgotten."""
         with self._writing():
-            known = {
-                row["run"]: (row["outcome"], row["success"])
-                for row in self._database.rows(
-                    "SELECT run, outcome, success FROM outcomes WHERE trace = ?", (trace,)
-                )
-            }
-            new = (
-                {"trace": trace, "run": run, "outcome": outcome, "success": success}
-                for run, outcome, success in ends
-                if known.get(run) != (outcome, success)
+            found = self._database.rows(
+                "SELECT run, outcome, success, measured FROM outcomes WHERE trace = ?", (trace,)
             )
+            known = {row["run"]: RunEnd(**row) for row in found}
+            now = (
+                end._replace(measured=end.measured or bool(end.run in known and known[end.run].measured))
+                for end in ends
+            )
+            new = [{"trace": trace, **end._asdict()} for end in now if known.get(end.run) != end]
             self._database.table("outcomes").insert_all(new, replace=True)
 
     # Files next to it
@@ -443,7 +447,7 @@ class Library:
     @property
     def stamp(self) -> object:
         """Another one as soon as an exemplar of the library or of a file has changed."""
-        return self.last_change(), self.beside.members
+        return self.last_change(), self.beside.members, self._database.seen_changes()
 
     @contextmanager
     def _listing(self) -> Generator[DatabaseFile, None, None]:

@@ -151,10 +151,16 @@ _VERSION_5 = "\n".join(
     )
 )
 """The archive becomes a status: new, reviewed or retired. What was in use stays in use."""
+
+_VERSION_6 = """
+ALTER TABLE exemplars ADD COLUMN file TEXT NOT NULL DEFAULT '';
+ALTER TABLE outcomes ADD COLUMN measured INTEGER NOT NULL DEFAULT 0;
+"""
+"""Tell which file an exemplar came from, and which runs are of evaluations."""
 _EXEMPLARS_NOW = _EXEMPLARS.replace(
     "    archived INTEGER NOT NULL,\n",
     "    status TEXT NOT NULL,\n    reviewed_by TEXT NOT NULL,\n    reviewed_at REAL NOT NULL,\n"
-    "    although INTEGER NOT NULL,\n",
+    "    although INTEGER NOT NULL,\n    file TEXT NOT NULL,\n",
 )
 
 BESIDE = f"""
@@ -165,7 +171,7 @@ CREATE VIRTUAL TABLE IF NOT EXISTS temp.beside_fts {_WORDS};
 """The same for exemplars of files, as long as the database is open; nothing of it is stored."""
 
 
-MIGRATIONS = (_VERSION_1, _VERSION_2, _VERSION_3, _VERSION_4, _VERSION_5)
+MIGRATIONS = (_VERSION_1, _VERSION_2, _VERSION_3, _VERSION_4, _VERSION_5, _VERSION_6)
 
 KIND = FileKind(
     noun="exemplar library",
@@ -217,6 +223,7 @@ def values_of(exemplar: Exemplar, provenance: Provenance, tokens: int) -> dict[s
         "run": provenance.run,
         "step": provenance.step,
         "llm": plain(provenance.llm),
+        "file": plain(provenance.file),
         "tags": json.dumps(exemplar.tags),
         "note": plain(exemplar.note),
         **review_values(exemplar.review),

@@ -1,21 +1,22 @@
 """Near duplicates: pairs with their distance, side by side; the person keeps both or merges them."""
 
-from functools import partial
-
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QDoubleSpinBox, QLabel, QWidget
 
 from core.debugger.exemplars.analyses.views import Duplicates
 from core.exemplars.analysis.records import NearPair, Sameness, grouped
-from gui.exemplars.analyses.page import NO_EXEMPLARS, PartPage, panel, with_label
+from gui.exemplars.analyses.page import NO_EXEMPLARS, AnalysisPage, View, panel
+from gui.shell.command_set import CommandSet
 from gui.shell.undo import UndoHistory
 from gui.shell.undo_button import UndoButton
 from gui.theme.theme import Theme
+from gui.widgets.buttons import action_button
+from gui.widgets.commands import Command, Face
 from gui.widgets.formats import count, cut, thousands
-from gui.widgets.layouts import holding, in_row
-from gui.widgets.plain_table import Column, TableLine
+from gui.widgets.layouts import holding, in_row, splitter
+from gui.widgets.plain_table import Column, PlainTable, TableLine
 from gui.widgets.side_by_side import SideBySide
-from gui.widgets.words import ElidedLabel
+from gui.widgets.words import ElidedLabel, NoteLabel, OrWords
 
 SAME: dict[Sameness, str] = {
     "task and steps": "same task, same steps",
@@ -25,7 +26,24 @@ SAME: dict[Sameness, str] = {
 }
 
 
-class DuplicatesPage(PartPage):
+_COLUMNS = (
+    Column("Group", tooltip="Exemplars that are similar to each other"),
+    Column("Distance", number=True, tooltip="From 0 (equal) to 2"),
+    Column("What they share"),
+    Column("Left"),
+    Column("Right"),
+    Column("Family"),
+    Column("Task"),
+)
+_START = (
+    "Exemplars that say nearly the same waste space in a prompt. Choose a distance and press Find (Ctrl+Enter): "
+    "each exemplar is compared with all others. With the built-in embedding, exemplars that differ in only "
+    "their numbers have distance 0, and in one short word up to about 0.15."
+)
+_AGAIN = Face("List again", "List this pair again")
+
+
+class DuplicatesPage(AnalysisPage):
     """The pairs of similar exemplars, and the current one side by side."""
 
     find_requested = Signal(float, bool)
@@ -36,22 +54,24 @@ class DuplicatesPage(PartPage):
     merge_requested = Signal(str, str)
     """The exemplar to keep, and the one to retire."""
 
-    name = "Duplicates"
-    title = "Similar pairs"
-    columns = (
-        Column("Group", tooltip="Exemplars that are similar to each other"),
-        Column("Distance", number=True, tooltip="From 0 (equal) to 2"),
-        Column("What they share"),
-        Column("Left"),
-        Column("Right"),
-        Column("Family"),
-        Column("Task"),
-    )
-    start = (
-        "Exemplars that say nearly the same waste space in a prompt. Choose a distance and press Find (Ctrl+Enter): "
-        "each exemplar is compared with all others. With the built-in embedding, exemplars that differ in only "
-        "their numbers have distance 0, and in one short word up to about 0.15."
-    )
+    COMMANDS = (
+        Command("find", "Find", "Ctrl+Return", "search", "", 1.1, "Compare all exemplars with each other",
+            lambda page: page.find_requested.emit(page.within.value(), page.with_kept.isChecked()),
+            lambda page: "Exemplars are being compared" if page.view.busy else ""),
+        Command("left", "Merge into left", "Ctrl+Left", "", "", 1.2,
+            "Retire the right one; its tags and note go to the left", lambda page: page.merge(0),
+            lambda page: page.why_no_pair),
+        Command("right", "Merge into right", "Ctrl+Right", "", "", 1.3,
+            "Retire the left one; its tags and note go to the right", lambda page: page.merge(1),
+            lambda page: page.why_no_pair),
+        Command("keep", "Keep both", "Ctrl+K", "", "", 1.4, "Do not list this pair again",
+            lambda page: page.keep(), lambda page: page.why_no_pair,
+            face=lambda page: _AGAIN if page.is_kept else None),
+        Command("open_left", "Open left", "Ctrl+1", "", "", 1.5, "Show it in the library",
+            lambda page: page.exemplar_opened.emit(page.chosen.ids[0]), lambda page: page.why_no_pair),
+        Command("open_right", "Open right", "Ctrl+2", "", "", 1.6, "Show it in the library",
+            lambda page: page.exemplar_opened.emit(page.chosen.ids[1]), lambda page: page.why_no_pair),
+    )  # fmt: skip
 
     def __init__(self, theme: Theme, history: UndoHistory, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
@@ -60,14 +80,27 @@ class DuplicatesPage(PartPage):
         self.within.setToolTip("List pairs up to this distance, from 0 (equal) to 2")
         self.with_kept = QCheckBox("With those kept", self)
         self.with_kept.setToolTip("Also list pairs that you marked to keep both")
-        self.find_button = self.button(
-            "Find", "Compare all exemplars with each other", "Ctrl+Return", self._on_find, accent=True
-        )
-        self.add(*with_label("&Within", self.within), self.with_kept, self.find_button, self.cancel_button)
+        label = QLabel("&Within", self)
+        label.setBuddy(self.within)
+        self.within.setAccessibleName("Within")
+        self.commands = CommandSet(theme, [(self, "")], self)
+        self.addActions([bound.action for bound in self.commands])
+        find = action_button(self.commands.by_id["find"].action, self)
+        find.setProperty("accent", True)
+        self.add(label, self.within, self.with_kept, find, self.cancel_button)
         self.add(self.progress, self.words, UndoButton(history, self))
-        self.table.opened.connect(lambda _key: self._on_open(0))
+        self.note = NoteLabel("dim", parent=self, margins=(12, 0, 12, 8))
+        self.table = PlainTable(theme, "Similar pairs", _COLUMNS, self)
+        self.table.opened.connect(lambda _key: self.commands.by_id["open_left"].action.trigger())
+        self.table.current.connect(lambda _key: self.refresh())
         self.pair = self._pair_panel(theme)
-        self.begin(self.pair, (230, 400))
+        content = splitter(
+            Qt.Orientation.Vertical, panel(self.table, tall=self.table), self.pair, sizes=(230, 400)
+        )
+        self.body = OrWords(content, self)
+        self.column.addWidget(self.note)
+        self.column.addWidget(self.body, 1)
+        self.show_view(self.view)
 
     def _pair_panel(self, theme: Theme) -> QWidget:
         self.sides = SideBySide(theme, self)
@@ -77,31 +110,13 @@ class DuplicatesPage(PartPage):
         middle = Qt.TextElideMode.ElideMiddle
         self.names = [ElidedLabel("", self, mode=middle, tone="dim") for _ in range(2)]
         names = in_row(None, *((name, 1) for name in self.names), margins=(26, 0, 10, 4))
-        self.keep_button = self.button(
-            "Keep both", "Do not list this pair again", "Ctrl+K", self._on_keep, when=self._any
-        )
-        self.keep_left = self.button(
-            "Merge into left", "", "Ctrl+Left", lambda: self._on_merge(0), when=self._any
-        )
-        self.keep_right = self.button(
-            "Merge into right", "", "Ctrl+Right", lambda: self._on_merge(1), when=self._any
-        )
-        self.open_left, self.open_right = (
-            self.button(
-                f"Open {side}",
-                "Show it in the library",
-                f"Ctrl+{at + 1}",
-                partial(self._on_open, at),
-                when=self._any,
-            )
-            for at, side in enumerate(("left", "right"))
-        )
         only_changes = QCheckBox("Only what differs", self)
         only_changes.toggled.connect(self.sides.set_only_changes)
-        merging = (self.keep_left, self.keep_right, self.keep_button)
-        foot = in_row(
-            None, *merging, 1, only_changes, self.open_left, self.open_right, margins=(10, 6, 10, 8)
+        merging, opening = (
+            [action_button(self.commands.by_id[id].action, self) for id in ids]
+            for ids in (("left", "right", "keep"), ("open_left", "open_right"))
         )
+        foot = in_row(None, *merging, 1, only_changes, *opening, margins=(10, 6, 10, 8))
         return panel(self.same, holding(names), self.sides, holding(foot), tall=self.sides)
 
     @property
@@ -111,14 +126,42 @@ class DuplicatesPage(PartPage):
         pairs = result.listed if result is not None else ()
         return next((pair for pair in pairs if pair.ids == self.table.current_key), None)
 
-    def line_items(self, result: Duplicates) -> list[TableLine]:
+    @property
+    def why_no_pair(self) -> str:
+        return "" if self.chosen is not None else "Choose a pair first"
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether a person said that both of the pair are to be kept."""
+        result: Duplicates | None = self.view.result
+        return result is not None and self.chosen is not None and self.chosen.ids in result.kept
+
+    def show_view(self, view: View) -> None:
+        """Replace what is shown; the current row stays if it is still there."""
+        before, self.view = self.view.result, view
+        result: Duplicates | None = view.result
+        self.show_working()
+        if result is not before:
+            self.table.show_lines([] if result is None else self._lines(result))
+            self.note.show_text("" if result is None else self._summary(result))
+        self.body.say("" if self.table.lines else self._nothing())
+        if self.table.lines and self.chosen is None:
+            self.table.choose(self.table.lines[0].key)
+        self.refresh()
+
+    def _nothing(self) -> str:
+        if self.view.busy:
+            return "Nothing was found yet."
+        return _START if self.view.result is None else self._nothing_in(self.view.result)
+
+    def _lines(self, result: Duplicates) -> list[TableLine]:
         lines = []
         for number, group in enumerate(grouped(result.listed), start=1):
             alike = len({id for pair in group for id in pair.ids})
             lines += [_line(pair, number, alike, kept=pair.ids in result.kept) for pair in group]
         return lines
 
-    def summary(self, result: Duplicates) -> str:
+    def _summary(self, result: Duplicates) -> str:
         if not self.table.lines:
             return ""
         groups = len({line.values[0] for line in self.table.lines})
@@ -134,7 +177,7 @@ class DuplicatesPage(PartPage):
             parts.append(f"only {of} were compared with all")
         return "; ".join(parts) + "."
 
-    def nothing_in(self, result: Duplicates) -> str:
+    def _nothing_in(self, result: Duplicates) -> str:
         if not result.whole:
             return "Cancelled before anything was found."
         if not result.members:
@@ -143,13 +186,9 @@ class DuplicatesPage(PartPage):
         kept = f" {count(hidden, 'pair')} marked to keep both are not listed." if hidden else ""
         return f"No two of the {thousands(result.members)} exemplars lie within {result.within:g}.{kept}"
 
-    def show_details(self, *, changed: bool) -> None:
-        if self.table.lines and self.chosen is None:
-            self.table.choose(self.table.lines[0].key)
-        self.refresh()
-
     def refresh(self) -> None:
-        super().refresh()
+        """Enable the available commands, and show the pair in view."""
+        self.commands.refresh()
         pair = self.chosen
         self.pair.setEnabled(pair is not None)
         if pair is None:
@@ -158,8 +197,7 @@ class DuplicatesPage(PartPage):
         if pair.ids != self._asked:
             self._asked = pair.ids
             self.pair_requested.emit(*pair.ids)
-        is_kept = self._is_kept(pair)
-        kept = ", both kept" if is_kept else ""
+        kept = ", both kept" if self.is_kept else ""
         self.same.setText(f"{pair.distance:.3f} apart: {SAME[pair.same]}{kept}")
         for at, (label, id) in enumerate(zip(self.names, pair.ids, strict=True)):
             label.setText(f"{id} (in a file, read-only)" if _read_only(pair, at) else id)
@@ -167,36 +205,16 @@ class DuplicatesPage(PartPage):
         reading = "It is being read…"
         ready = texts is not None and texts.ids == pair.ids
         self.sides.show_texts(*((texts.left, texts.right) if ready and texts else (reading, reading)))
-        self.keep_button.setText("List again" if is_kept else "Keep both")
-        for button, gone, other, key in (
-            (self.keep_left, "right", "left", "Left"),
-            (self.keep_right, "left", "right", "Right"),
-        ):
-            button.setToolTip(f"Retire the {gone} one; its tags and note go to the {other} (Ctrl+{key})")
 
-    def _is_kept(self, pair: NearPair) -> bool:
-        result: Duplicates | None = self.view.result
-        return result is not None and pair.ids in result.kept
-
-    def _any(self) -> bool:
-        return self.chosen is not None
-
-    # Input of the person
-
-    def _on_find(self) -> None:
-        self.find_requested.emit(self.within.value(), self.with_kept.isChecked())
-
-    def _on_keep(self) -> None:
+    def keep(self) -> None:
+        """Keep both of the pair in view, or list it again."""
         if (pair := self.chosen) is not None:
-            self.keep_requested.emit(*pair.ids, not self._is_kept(pair))
+            self.keep_requested.emit(*pair.ids, not self.is_kept)
 
-    def _on_merge(self, into: int) -> None:
+    def merge(self, into: int) -> None:
+        """Merge the pair in view into its left one (0) or its right one (1)."""
         if (pair := self.chosen) is not None:
             self.merge_requested.emit(pair.ids[into], pair.ids[1 - into])
-
-    def _on_open(self, side: int) -> None:
-        if (pair := self.chosen) is not None:
-            self.exemplar_opened.emit(pair.ids[side])
 
 
 def _hidden(result: Duplicates) -> int:

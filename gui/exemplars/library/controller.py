@@ -96,6 +96,8 @@ class LibraryController(FeatureController):
         page.tag_requested.connect(service.tag)
         page.export_requested.connect(service.export)
         page.reindex_requested.connect(service.reindex)
+        page.replay_requested.connect(service.replay)
+        page.compare_requested.connect(service.compare_all)
         page.import_requested.connect(self._on_import)
         shown.watched.connect(lambda on: service.watch() if on else service.unwatch())
         shown.notices.cancel_wanted.connect(service.cancel)

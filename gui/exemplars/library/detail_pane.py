@@ -8,7 +8,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.debugger.exemplars.library.views import DetailView
+from core.debugger.exemplars.library.views import DetailView, ProofLine
 from core.exemplars.library.records import Entry, Retrieval
 from core.schema.exemplar import Exemplar, Status
 from gui.exemplars.library.row_model import moment
@@ -30,6 +30,10 @@ _NEVER = (
     "No run in this database has retrieved this exemplar yet. It is looked up at the start of a "
     "run whose preset has Memory on (Ctrl+Shift+H)."
 )
+_UNPROVEN = (
+    "Nothing was found out about it yet. Replay (Ctrl+R) repeats it on its task. Worth… (Ctrl+Shift+W) runs tasks "
+    "with and without it."
+)
 _PATIENCE_MS = 200
 
 
@@ -37,6 +41,7 @@ class DetailPane(QWidget):
     """Shows `DetailView`; requests go out only as signals."""
 
     run_opened = Signal(int, int)
+    evaluation_opened = Signal(int)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -82,6 +87,12 @@ class DetailPane(QWidget):
             ),
         )
         self.retrievals.opened.connect(lambda key: self.run_opened.emit(*key))
+        self.proofs = PlainTable(
+            theme,
+            "What was found out about it, the latest first",
+            (Column("When"), Column("What"), Column("Result"), Column("How")),
+        )
+        self.proofs.opened.connect(self._on_proof)
         self._lay_out(theme)
         self._patience = QTimer(self, singleShot=True, interval=_PATIENCE_MS)
         self._patience.timeout.connect(lambda: self.or_words.say(_READING))
@@ -140,6 +151,8 @@ class DetailPane(QWidget):
         self.tabs.addTab(self.prompt_page, "Prompt")
         self.tabs.addTab(self.versions, "Versions")
         self.tabs.addTab(self.retrieved_words, "Retrieved")
+        self.proofs_words = OrWords(_page(self.proofs))
+        self.tabs.addTab(self.proofs_words, "Proofs")
         head = in_column(None, self.title, names, self.finder, margins=(12, 8, 12, 4), spacing=2)
         self.or_words = OrWords(holding(in_column(None, head, (self.tabs, 1), spacing=0)), self)
         in_column(self, self.or_words)
@@ -162,6 +175,14 @@ class DetailPane(QWidget):
         self.standing.show_text(standing_words(view))
         self.retrieved_words.say("" if view.retrievals else _NEVER)
         self.retrievals.show_lines(_retrieval_line(retrieval, view.trace) for retrieval in view.retrievals)
+        self.proofs_words.say("" if view.proofs else _UNPROVEN)
+        self.proofs.show_lines(_proof_line(proof) for proof in view.proofs)
+
+    def _on_proof(self, key: object) -> None:
+        if isinstance(key, tuple):
+            self.run_opened.emit(*key)
+        else:
+            self.evaluation_opened.emit(key)
 
     def _on_run(self) -> None:
         entry = self._view.entry
@@ -186,6 +207,20 @@ def _retrieval_line(one: Retrieval, trace: str) -> TableLine:
         key=(one.run, one.step) if here else None,
         tone="" if here else "dim",
         tooltip="Show it in the main window (Enter)" if here else f"A run of {one.trace}",
+    )
+
+
+def _proof_line(one: ProofLine) -> TableLine:
+    key = one.evaluation if one.run is None else (one.run, one.step)
+    opens = "" if key is None else f"Show {'its runs' if one.run is None else 'the step'} (Enter)"
+    return TableLine.of(
+        (moment(one.when), one.when),
+        one.what,
+        one.result,
+        one.why,
+        key=key,
+        tone={True: "good", False: "bad", None: ""}[one.good],
+        tooltip="\n".join(filter(None, (one.why, opens))),
     )
 
 
@@ -241,7 +276,7 @@ def facts(view: DetailView) -> tuple[tuple[str, str], ...]:
         ("Origin", ", ".join(part for part in (provenance.origin, state) if part)),
         ("Status", ", ".join(part for part in (_STATUS[review.status], *decided) if part)),
         ("Fault", view.fault),
-        ("File", view.place),
+        ("File", provenance.file),
         ("Decided by", provenance.llm),
         ("Source", exemplar.source),
         ("Tags", ", ".join(exemplar.tags)),
@@ -274,13 +309,12 @@ def _size(entry: Entry) -> str:
 def standing_words(view: DetailView) -> str:
     """Return a summary of where an exemplar was retrieved."""
     one = view.standing
-    if not one.retrieved:
+    if not one.retrieved and not one.measured:
         return ""
     judged = one.successes + one.failures
-    words = f"Retrieved {count(one.retrieved, 'time')}, used {count(one.used, 'time')}."
+    words = f"Retrieved in {count(one.retrieved, 'run')}, used in {one.used}."
     if judged:
         words += f" Of {count(judged, 'judged run')} that used it, {one.successes} succeeded."
-    shown = len(view.retrievals)
-    if shown < one.retrieved:
-        words += f" The last {shown} are listed."
+    if one.measured:
+        words += f" {count(one.measured, 'run')} of evaluations used it, too."
     return words

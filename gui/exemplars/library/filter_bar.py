@@ -244,13 +244,18 @@ _STATES: tuple[tuple[str, tuple[Status, ...]], ...] = (
 
 _PICKERS = {
     "family": "Family",
+    "found": "Found",
+    "tag": "Tags",
+    "origin": "Origin",
+    "file": "File",
+    "run": "Run",
     "environment": "Environment",
     "site": "Site",
-    "origin": "Origin",
     "llm": "LLM",
-    "tag": "Tags",
 }
 """The filters by a value, with their titles."""
+_SEVERAL = {"found": "found", "tag": "tags"}
+"""Those of which several can be chosen, with their fields of a filter."""
 
 
 class FilterBar(QWidget):
@@ -273,7 +278,7 @@ class FilterBar(QWidget):
         )
         self.meaning.setShortcut("Ctrl+M")
         self.pickers = {
-            name: ValuePicker(theme, title, several=name == "tag", parent=self)
+            name: ValuePicker(theme, title, several=name in _SEVERAL, parent=self)
             for name, title in _PICKERS.items()
         }
         self.made = DatePicker(theme, self)
@@ -297,13 +302,16 @@ class FilterBar(QWidget):
         """The current query, in the order that was set last."""
         words, meaning = self.search.text().strip(), self.meaning.isChecked()
         since, until = self.made.span
-        values = {name: "".join(picker.chosen) for name, picker in self.pickers.items() if name != "tag"}
+        values: dict[str, object] = {
+            _SEVERAL.get(name, name): picker.chosen if name in _SEVERAL else picker.chosen[0]
+            for name, picker in self.pickers.items()
+            if picker.chosen
+        }
         return self._order.replace(
             filter=Filter.model_validate(
                 {
                     **values,
                     "words": "" if meaning else words,
-                    "tags": self.pickers["tag"].chosen,
                     "made_from": since,
                     "made_until": until,
                     "statuses": self.state.currentData(),
@@ -328,8 +336,8 @@ class FilterBar(QWidget):
             states = [statuses for _, statuses in _STATES]
             self.state.setCurrentIndex(states.index(wanted.statuses) if wanted.statuses in states else 0)
         for name, picker in self.pickers.items():
-            value = wanted.tags if name == "tag" else getattr(wanted, name)
-            picker.choose(value if isinstance(value, tuple) else ((value,) if value else ()))
+            value = getattr(wanted, _SEVERAL.get(name, name))
+            picker.choose(value if isinstance(value, tuple) else ((str(value),) if value else ()))
         self.made.choose(wanted.made_from, wanted.made_until)
         self.clear_button.setEnabled(self.narrowed)
 

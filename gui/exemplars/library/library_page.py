@@ -11,6 +11,7 @@ from core.schema.exemplar import Status
 from gui.exemplars.library.detail_pane import DetailPane
 from gui.exemplars.library.filter_bar import FilterBar
 from gui.exemplars.library.outcomes import CheckPane
+from gui.exemplars.library.row_model import moment
 from gui.exemplars.library.row_table import RowTable
 from gui.shell.command_set import CommandSet
 from gui.theme.theme import Theme
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from gui.exemplars.library.exchange_dialogs import ExportDialog
     from gui.exemplars.library.tag_dialog import TagDialog
 
-_MOST = 1000
-"""Maximum number of exemplars that can be replayed or measured at once."""
 _WAITING = "Reading the library…"
 _EMPTY = (
     "The library is empty. An exemplar is a successful trajectory for use in prompts. Save one from a run in "
@@ -41,7 +40,7 @@ _NONE: dict[tuple[Status, ...], str] = {
 }
 _NOT_FOUND = "The exemplar “{id}” no longer exists. It may have been in a file that was removed."
 _RESTORE = Face("Bring back", "Mark it as reviewed again, so that runs recall it", "archive")
-_MORE = ("check_all", "although", "tags", "reindex")
+_MORE = ("check_all", "although", "tags", "compare", "reindex")
 """Commands that are in a menu beside the buttons."""
 _OF_ROWS = ("reviewed", "although", "retire", "edit", "copy", "tags", "check", "replay", "worth", "export")
 """Commands in the menu of the rows."""
@@ -65,7 +64,8 @@ class LibraryPage(QWidget):
     check_requested = Signal(object)
     """A `Chosen`."""
     replay_requested = Signal(object)
-    """Ids of exemplars."""
+    """A `Chosen`."""
+    compare_requested = Signal()
     worth_requested = Signal(str)
     import_requested = Signal()
     export_requested = Signal(object, str, str, bool)
@@ -97,10 +97,10 @@ class LibraryPage(QWidget):
             lambda page: page.check_requested.emit(page.table.chosen), lambda page: page.why_none),
         Command("replay", "Replay", "Ctrl+R", "debug-restart", "", 1.6,
             "Replay them on their tasks, in the background",
-            lambda page: page.replay_requested.emit(page.few), lambda page: page.why_not_few),
+            lambda page: page.replay_requested.emit(page.table.chosen), lambda page: page.why_none),
         Command("worth", "Worth…", "Ctrl+Shift+W", "graph-line", "", 1.7,
-            "Run tasks with and without them, in the background",
-            lambda page: page.worth_requested.emit(page.few[0]), lambda page: page.why_not_few),
+            "Run tasks with and without it, in the background",
+            lambda page: page.worth_requested.emit(page.few[0]), lambda page: page.why_not_one),
         Command("import", "Import…", "Ctrl+I", "cloud-download", "", 1.8,
             "Import exemplars of Backstep or another program", lambda page: page.import_requested.emit()),
         Command("export", "Export…", "Ctrl+E", "export", "", 1.9,
@@ -116,6 +116,9 @@ class LibraryPage(QWidget):
         Command("tags", "Tags and family…", "Ctrl+T", "tag", "", 2.15,
             "Add and remove tags of the selected exemplars, or give them another family",
             lambda page: page.ask_tags(), lambda page: page.why_none or page.why_read_only),
+        Command("compare", "Compare all", "Ctrl+Shift+A", "diff", "", 2.18,
+            "Find the nearest other one of each exemplar, and the family that is found for it without itself",
+            lambda page: page.compare_requested.emit()),
         Command("reindex", "Rebuild the index", "", "refresh", "", 2.2, "Rebuild the index of the embeddings",
             lambda page: page.reindex_requested.emit()),
     )  # fmt: skip
@@ -142,7 +145,7 @@ class LibraryPage(QWidget):
         self.or_words.say(_WAITING)
         self.left = splitter(Qt.Orientation.Vertical, self.or_words, self.check, sizes=(440, 180))
         self.split = splitter(
-            Qt.Orientation.Horizontal, self.left, self.detail, sizes=(780, 480), stretch=(1,)
+            Qt.Orientation.Horizontal, self.left, self.detail, sizes=(790, 450), stretch=(1,)
         )
         on_panel(self.or_words)
         on_panel(self.check)
@@ -198,9 +201,8 @@ class LibraryPage(QWidget):
 
     @property
     def few(self) -> tuple[str, ...]:
-        """The ids of the selected rows, if they are few enough."""
-        rows = self._rows
-        return tuple(row.id for row in rows) if rows is not None and len(rows) <= _MOST else ()
+        """The ids of the selected rows, if all are loaded."""
+        return tuple(row.id for row in self._rows or ())
 
     # Which commands there are for the selected rows
 
@@ -240,10 +242,6 @@ class LibraryPage(QWidget):
     @property
     def why_none(self) -> str:
         return "Select exemplars first" if self._rows == () else ""
-
-    @property
-    def why_not_few(self) -> str:
-        return self.why_none or ("" if self.few else f"Select at most {count(_MOST, 'exemplar')}")
 
     @property
     def why_nothing_listed(self) -> str:
@@ -324,6 +322,9 @@ class LibraryPage(QWidget):
         if counts is not None and counts.filter == view.query.filter and not view.query.like:
             parts.append(count(counts.counts.families, "family", "families"))
             parts.append(count(counts.counts.tokens, "token"))
+        if view.compared is not None:
+            old = ", changed since" if view.is_compared_old else ""
+            parts.append(f"compared {moment(view.compared)}{old}")
         if selected > 1:
             parts.append(f"{thousands(selected)} selected")
         return " · ".join(parts)

@@ -1,4 +1,4 @@
-"""The window of the exemplars: the library, and beside it the pages of lookups and of quality."""
+"""The window of the exemplars: the library, and beside it the pages of lookups and of duplicates."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QShortcut
@@ -55,7 +55,7 @@ class LibraryWindow(WatchedWindow):
         """Remember splitters, columns, filters and order."""
         kept = self._remembered
         kept.keep_part("library/split", self.page.split.saveState())
-        kept.keep_part("library/columns", self.page.table.layout_state)
+        kept.keep_part("library/columns-2", self.page.table.layout_state)
         kept.library_query = self.page.filters.query
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -74,7 +74,7 @@ class LibraryWindow(WatchedWindow):
         self.page.begin(kept.library_query)
         if (split := kept.part("library/split")) is not None:
             self.page.split.restoreState(split)
-        if (columns := kept.part("library/columns")) is not None:
+        if (columns := kept.part("library/columns-2")) is not None:
             self.page.table.restore_layout(columns)
 
     def _on_search(self) -> None:

@@ -3,6 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Callable
 from datetime import datetime
+from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QRect, QSize, Qt, QTimer, Signal
@@ -12,7 +13,7 @@ from PySide6.QtWidgets import QStyle, QWidget
 from core.debugger.exemplars.library.views import PAGE, ListView, Query
 from core.exemplars.library.records import LibraryRow, Order
 from gui.theme.theme import Theme
-from gui.widgets.formats import thousands
+from gui.widgets.formats import count, thousands
 from gui.widgets.item_views import LEFT, RIGHT, Index, RowDelegate, draw_cut
 
 _PAGES = 40
@@ -23,7 +24,7 @@ _IDLE_MS = 15
 _SIDE = 8
 """As used in headings."""
 _PLAIN = ("id", "family", "task")
-HIDDEN = ("distance", "made")
+HIDDEN = ("like", "file", "run", "environment", "site", "llm", "retrieved", "credit", "played", "made")
 """Columns that are hidden by default."""
 
 
@@ -39,28 +40,47 @@ class LibraryColumn(NamedTuple):
 
 
 COLUMNS: tuple[LibraryColumn, ...] = (
-    LibraryColumn("distance", "Distance", 74, number=True, tooltip="Distance from the search, by meaning"),
-    LibraryColumn("id", "Id", 150, "id"),
-    LibraryColumn("family", "Family", 110, "family"),
-    LibraryColumn("task", "Task", 230, "task"),
+    LibraryColumn("like", "Distance", 74, number=True, tooltip="Distance from the search, by meaning"),
+    LibraryColumn("id", "Id", 114, "id"),
+    LibraryColumn("family", "Family", 88, "family"),
+    LibraryColumn("task", "Task", 130, "task"),
+    LibraryColumn("status", "Status", 78, "status", tooltip="Runs recall what is reviewed"),
+    LibraryColumn(
+        "plays", "Plays", 72, "plays", tooltip="Whether its last replay (Ctrl+R) was a success"
+    ),
+    LibraryColumn("used", "Used", 54, "used", True, "Runs that used it. Those of evaluations are not counted"),
+    LibraryColumn("helped", "Helped", 68, "helped", True, "Successes of the judged runs that used it"),
+    LibraryColumn(
+        "worth", "Worth", 128, "worth", True,
+        "How many percentage points more succeed with it, and the 95 % interval, as measured last (Ctrl+Shift+W)",
+    ),
+    LibraryColumn(
+        "nearest", "Nearest", 150, "distance", tooltip="The nearest other one, as compared last (Ctrl+Shift+A)"
+    ),
+    LibraryColumn(
+        "taken_for", "Found as", 100, "taken_for",
+        tooltip="The family that is found for its task without it, as compared last (Ctrl+Shift+A)",
+    ),
     LibraryColumn(
         "origin", "Origin", 148, "origin", tooltip="Where it came from. Those in files are read-only"
     ),
-    LibraryColumn("status", "Status", 78, tooltip="Runs recall what is reviewed"),
+    LibraryColumn("file", "File", 120, "file", tooltip="The file that it was imported from, or is in"),
+    LibraryColumn("run", "Run", 52, "run", True, "The run that it was saved from"),
     LibraryColumn("environment", "Environment", 102, "environment"),
     LibraryColumn("site", "Site", 100, "site"),
     LibraryColumn("llm", "LLM", 90, "llm", tooltip="The LLM that decided the actions"),
     LibraryColumn("steps", "Looks", 54, "steps", True, "Number of observations"),
     LibraryColumn("tokens", "Tokens", 64, "tokens", True, "Approximate number in a prompt"),
+    LibraryColumn("retrieved", "Retrieved", 80, "retrieved", True, "Runs that retrieved it, whether used or not"),
     LibraryColumn(
-        "retrieved", "Retrieved", 72, None, True, "How often runs retrieved it, whether used or not"
+        "credit", "Credit", 60, "credit", True,
+        "How much likelier it made single actions, from -1 to 1, on average (Credit in Ask again)",
     ),
-    LibraryColumn("used", "Used", 52, None, True, "How often runs used it"),
-    LibraryColumn("outcomes", "Success", 84, None, True, "Successes of the judged runs that used it"),
     LibraryColumn("tags", "Tags", 110),
+    LibraryColumn("played", "Played", 132, "played", tooltip="When it was replayed last"),
     LibraryColumn("changed", "Changed", 132, "changed"),
     LibraryColumn("made", "Made", 132, "made"),
-)
+)  # fmt: skip
 
 
 class RowModel(QAbstractTableModel):
@@ -139,10 +159,7 @@ class RowModel(QAbstractTableModel):
             return self.text(index.row(), index.column())
         if role == Qt.ItemDataRole.ToolTipRole:
             row, name = self.row(index.row()), COLUMNS[index.column()].name
-            if row is None or name == "distance":
-                return None
-            words = cell(row, name)
-            return (f"{words}\n{row.note}" if name == "task" and row.note else words) or None
+            return told(row, name) or None if row is not None and name != "like" else None
         return None
 
     def text(self, at: int, column: int) -> str:
@@ -152,7 +169,7 @@ class RowModel(QAbstractTableModel):
             if not self._idle.isActive():
                 self._idle.start()
             return "…" if name == "id" else ""
-        if name == "distance":
+        if name == "like":
             return f"{self._distances[at]:.3f}" if at < len(self._distances) else ""
         return cell(row, name).replace("\n", " ")
 
@@ -177,21 +194,70 @@ class RowModel(QAbstractTableModel):
 
 def cell(row: LibraryRow, name: str) -> str:
     """Return the text of a cell."""
-    if name == "origin":
-        return f"{row.origin}{', read only' if row.read_only else ''}"
-    if name == "status":
-        return row.review.status
-    if name == "tags":
-        return ", ".join(row.tags)
-    if name in ("changed", "made"):
-        return moment(getattr(row, name))
-    if name == "outcomes":
-        judged = row.successes + row.failures
-        return f"{row.successes} of {judged}" if judged else ""
-    if name in ("retrieved", "used"):
-        return thousands(getattr(row, name)) if row.retrieved else ""
-    value = getattr(row, name)
-    return thousands(value) if isinstance(value, int) else str(value)
+    if name in _CELLS:
+        return _CELLS[name](row)
+    value = getattr(row.standing if name in _STANDING else row, name)
+    if value is None or (name in _STANDING and not row.standing.retrieved):
+        return ""
+    if name in ("changed", "made", "played"):
+        return moment(value)
+    return thousands(value) if isinstance(value, int) and name != "run" else str(value)
+
+
+def told(row: LibraryRow, name: str) -> str:
+    """Return the tooltip of a cell."""
+    one, words = row.standing, cell(row, name)
+    if name == "task" and row.note:
+        return f"{words}\n{row.note}"
+    if name == "plays" and row.is_played_old:
+        return f"{words}\nIt was changed since it was replayed."
+    if name in (*_STANDING, "helped") and one.measured:
+        return f"{words}\n{count(one.measured, 'run')} of evaluations used it, too."
+    return row.file if name == "file" else words
+
+
+def tone(row: LibraryRow, name: str) -> str:
+    """Return the tone of a cell that is good or bad; empty for one that is neither."""
+    if name == "plays" and row.plays is not None:
+        return "good" if row.plays else "bad"
+    if name == "worth" and row.worth is not None and row.worth_low is not None and row.worth_high is not None:
+        return "good" if row.worth_low > 0 else "bad" if row.worth_high < 0 else ""
+    return "remedy" if name == "taken_for" and row.taken_for not in (None, row.family) else ""
+
+
+_STANDING = ("retrieved", "used")
+
+
+def _plays(row: LibraryRow) -> str:
+    if row.played is None:
+        return ""
+    words = {True: "yes", False: "no", None: "not judged"}[row.plays]
+    return f"{words}, old" if row.is_played_old else words
+
+
+def _helped(row: LibraryRow) -> str:
+    judged = row.standing.successes + row.standing.failures
+    return f"{row.standing.successes} of {judged}" if judged else ""
+
+
+def _worth(row: LibraryRow) -> str:
+    if row.worth is None or row.worth_low is None or row.worth_high is None:
+        return ""
+    return f"{row.worth * 100:+.0f} ({row.worth_low * 100:+.0f} to {row.worth_high * 100:+.0f})"
+
+
+_CELLS: dict[str, Callable[[LibraryRow], str]] = {
+    "origin": lambda row: f"{row.origin}{', read only' if row.read_only else ''}",
+    "status": lambda row: row.review.status,
+    "tags": lambda row: ", ".join(row.tags),
+    "file": lambda row: PurePath(row.file).name,
+    "plays": _plays,
+    "helped": _helped,
+    "worth": _worth,
+    "credit": lambda row: "" if row.credit is None else f"{row.credit:+.2f}",
+    "nearest": lambda row: "" if row.distance is None else f"{row.distance:.2f} {row.nearest}",
+}
+"""The texts of cells that are not a field as it is."""
 
 
 def moment(seconds: float) -> str:
@@ -214,8 +280,8 @@ class CellDelegate(RowDelegate):
             return
         held = self._model.row(row)
         dim = column.name not in _PLAIN or held is None or held.review.status == "retired"
-        painter.setPen(
-            self.theme.colour("dim" if dim and not state & QStyle.StateFlag.State_Selected else "text")
-        )
+        is_selected = bool(state & QStyle.StateFlag.State_Selected)
+        colour = (held and tone(held, column.name)) or ("dim" if dim else "text")
+        painter.setPen(self.theme.colour("text" if is_selected else colour))
         align: Qt.AlignmentFlag = RIGHT if column.number else LEFT
         draw_cut(painter, rect.adjusted(_SIDE, 0, -_SIDE, 0), text, align)

@@ -253,7 +253,7 @@ class RowTable(QTableView):
         menu = QMenu(self)
         menu.aboutToHide.connect(menu.deleteLater)
         for at, column in enumerate(COLUMNS):
-            if column.name in ("distance", "id"):
+            if column.name in ("like", "id"):
                 continue
             action = menu.addAction(column.title)
             action.setCheckable(True)

@@ -22,7 +22,8 @@ def test_exemplars_are_replayed_and_what_came_of_it_is_kept(inside):
     assert done.code == 0, done.err
     assert [(one["id"], one["success"]) for one in done.json] == [(ONE, True)]
     library = Library.open(inside.folder / LIBRARY_NAME)
-    assert json.loads(library.proofs.latest("replay")[ONE])["task"] == "miniwob/click-link"
+    [(_, kept)] = library.proofs.of("replay", [ONE])
+    assert json.loads(kept)["task"] == "miniwob/click-link"
     library.close()
 
 

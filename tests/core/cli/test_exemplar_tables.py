@@ -68,6 +68,7 @@ def test_a_malformed_line_is_told_by_a_list_and_is_a_fault_to_the_check(inside):
     [
         (("list", "--origin", "elsewhere"), "is not an origin; use one of agent run"),
         (("list", "--order", "size"), "is not an order"),
+        (("list", "--found", "harmles"), "is not a finding; use one of never played"),
         (("list", "--from", "soon"), "--from: "),
         (("show", "no-such-one"), "There is no exemplar no-such-one"),
         (("retrieve",), "Use the text of a task, or --run"),
@@ -145,7 +146,8 @@ def test_what_the_trace_knows_of_retrievals_is_shown(inside, library):
     traces.close()
     shown = inside("exemplars", "show", MINE.id, "--json").json
     assert (shown["standing"]["used"], shown["standing"]["successes"]) == (1, 1)
-    assert inside("exemplars", "list", "--json", "--tag", "good").json["rows"][0]["used"] == 1
+    assert inside("exemplars", "list", "--json", "--tag", "good").json["rows"][0]["standing"]["used"] == 1
+    assert inside("exemplars", "list", "--json", "--found", "never used", "--tag", "good").json["rows"] == []
 
 
 def test_leaving_one_out_of_texts_tells_families_and_confusions(inside, tmp_path):
@@ -161,6 +163,10 @@ def test_leaving_one_out_of_texts_tells_families_and_confusions(inside, tmp_path
 
 def test_the_bundled_ones_find_their_families_without_themselves(inside):
     assert inside("exemplars", "loo", "--json").json["share"] == 1.0
+    rows = inside("exemplars", "list", "--json", "--order", "distance").json["rows"]
+    assert rows[0]["distance"] == 0
+    assert rows[0]["nearest"] != rows[0]["id"]
+    assert inside("exemplars", "list", "--json", "--found", "of another family").json["rows"] == []
 
 
 def test_the_index_is_made_anew(inside, library):

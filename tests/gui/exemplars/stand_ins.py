@@ -30,7 +30,7 @@ class AskedService:
 def asked_services() -> SimpleNamespace:
     """Return a stand-in for each service of the exemplars."""
     listed = ("listed", "paged", "counted", "detailed", "compared", "noticed", "checked")
-    names = ("saving", "duplicates", "leave_one_out", "trying")
+    names = ("saving", "duplicates")
     return SimpleNamespace(
         library=AskedService(*listed),
         imports=AskedService(),

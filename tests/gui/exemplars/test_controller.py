@@ -6,6 +6,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from core.debugger.evaluations.records import Subject
+from core.debugger.exemplars.library.views import Chosen
 from core.debugger.session_view import SessionView
 from core.debugger.steps.views import ObservationView, StepView
 from gui.exemplars.controller import install
@@ -54,7 +55,7 @@ def test_what_the_library_needs_is_loaded_ahead(joined, qtbot: QtBot):
 def test_the_library_has_three_pages(joined):
     joined.library.open()
     tabs = joined.library.shown.tabs
-    assert [tabs.tabText(at) for at in range(tabs.count())] == ["Library", "Retrieval", "Quality"]
+    assert [tabs.tabText(at) for at in range(tabs.count())] == ["Library", "Retrieval", "Duplicates"]
 
 
 def test_what_is_chosen_in_the_library_is_edited_and_other_features_are_asked(
@@ -73,9 +74,11 @@ def test_what_is_chosen_in_the_library_is_edited_and_other_features_are_asked(
     with qtbot.waitSignal(window.worth_requested) as asked:
         shown.page.worth_requested.emit("a/1")
     assert asked.args == [Subject(name="a/1")]
-    shown.page.replay_requested.emit(("a/1", "b/1"))
-    assert services.trying.asked[-1] == ("replay", ("a/1", "b/1"))
-    assert joined.analyses.quality.replay.isVisible()
+    with qtbot.waitSignal(window.evaluation_requested) as asked:
+        shown.page.detail.evaluation_opened.emit(7)
+    assert asked.args == [7]
+    shown.page.replay_requested.emit(Chosen(ids=("a/1",)))
+    assert services.library.asked[-1] == ("replay", Chosen(ids=("a/1",)))
 
 
 def test_an_exemplar_that_another_window_names_is_shown_in_the_library(window, joined):

@@ -18,9 +18,7 @@ from core.exemplars.memory import Memory
 from core.schema.exemplar import RecallSettings
 from core.schema.signal import Signal
 from gui.exemplars.analyses.controller import AnalysesController
-from gui.exemplars.analyses.page import PartPage, View
 from gui.theme.theme import Theme
-from tests.gui.exemplars.analyses.test_trying import VIEW
 from tests.gui.exemplars.stand_ins import PlainWindow
 from tests.gui.look.studio import draw_all
 
@@ -49,9 +47,9 @@ class Bench:
         theme.prepare()
         theme.dress(self.tabs)
         self.controller = AnalysesController(self.window, self.services)
-        self.retrieval, self.quality = self.controller.retrieval, self.controller.quality
+        self.retrieval, self.duplicates = self.controller.retrieval, self.controller.duplicates
         self.tabs.addTab(self.retrieval, "Retrieval")
-        self.tabs.addTab(self.quality, "Quality")
+        self.tabs.addTab(self.duplicates, "Duplicates")
         self.tabs.resize(size)
         self.tabs.show()
 
@@ -65,9 +63,8 @@ class Bench:
                 application.processEvents()
             self.loop.run_until_complete(asyncio.sleep(0.03))
 
-    def show(self, part: PartPage) -> None:
-        self.tabs.setCurrentWidget(self.quality)
-        self.quality.show_part(part)
+    def show_duplicates(self) -> None:
+        self.tabs.setCurrentWidget(self.duplicates)
 
 
 def retrieval(bench: Bench) -> None:
@@ -93,37 +90,22 @@ def retrieval_folded(bench: Bench) -> None:
 
 
 def duplicates(bench: Bench) -> None:
-    bench.show(bench.quality.duplicates)
-    bench.quality.duplicates.within.setValue(0.45)
-    bench.quality.duplicates.find_button.click()
-
-
-def leave_one_out(bench: Bench) -> None:
-    """Some exemplars of one family are assigned to another, so that there is something to see."""
-    bench.show(bench.quality.leave_one_out)
-    for number, exemplar in enumerate(bench.memory.files.all()[::3]):
-        wrong = exemplar.replace(id=f"mine/{number}", family=f"other-{number % 4}")
-        bench.memory.library().save(wrong)
-    bench.quality.leave_one_out.begin_button.click()
-
-
-def trying(bench: Bench, part: PartPage) -> None:
-    bench.show(part)
-    bench.settle()
-    part.show_view(View(result=VIEW.result))
+    bench.show_duplicates()
+    bench.duplicates.within.setValue(0.45)
+    bench.duplicates.commands.by_id["find"].action.trigger()
 
 
 def working(bench: Bench) -> None:
     duplicates(bench)
     bench.settle()
-    page = bench.quality.duplicates
+    page = bench.duplicates
     page.show_view(page.view.replace(busy=True, doing="Comparing all exemplars", done=41, of=126))
 
 
 def failed(bench: Bench) -> None:
     duplicates(bench)
     bench.settle()
-    page = bench.quality.duplicates
+    page = bench.duplicates
     page.show_view(page.view.replace(problem="The embedding could not be reached (timed out). Try again."))
 
 
@@ -132,20 +114,10 @@ STAGES: dict[str, Callable[[Bench], None]] = {
     "retrieval": retrieval,
     "retrieval-compared": retrieval_compared,
     "retrieval-folded": retrieval_folded,
-    "duplicates-empty": lambda bench: bench.show(bench.quality.duplicates),
+    "duplicates-empty": lambda bench: bench.show_duplicates(),
     "duplicates": duplicates,
     "duplicates-working": working,
     "duplicates-failed": failed,
-    "leave-one-out-empty": lambda bench: bench.show(bench.quality.leave_one_out),
-    "leave-one-out": leave_one_out,
-    "worth": lambda bench: trying(bench, bench.quality.worth),
-    "replay": lambda bench: trying(bench, bench.quality.replay),
-    "replay-empty": lambda bench: (
-        bench.show(bench.quality.replay),
-        bench.settle(),
-        bench.quality.replay.show_view(View(result=VIEW.result.replace(replays=()))),
-    ),
-    "credit": lambda bench: trying(bench, bench.quality.credit),
 }
 
 

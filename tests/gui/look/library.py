@@ -5,10 +5,14 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QWidget
 
+from core.debugger.evaluations.records import Subject, WorthResult
 from core.debugger.exemplars.library.views import LibraryJob, Notice, Query
+from core.debugger.exemplars.trying.views import ReplayResult
+from core.exemplars.analysis.records import MemberFound
 from core.exemplars.library.records import NEW, Filter, Retrieval
 from core.exemplars.library.store import Library
 from core.schema.exemplar import Contrast, ExemplarReview
+from core.trace.records import RunEnd
 from gui.exemplars.library.controller import LibraryController
 from gui.exemplars.library.library_window import LibraryWindow
 from gui.shell.undo import Reversible
@@ -54,9 +58,30 @@ def _library(studio: Studio, *, own: bool = True) -> OpenedLibrary:
             for run in range(1, 9)
         ]
         database.log(trace, 40, found)
-        database.settle(trace, [(run, "ended", run % 2 == 0) for run in range(1, 9)])
+        database.settle(trace, [RunEnd(run, "ended", run % 2 == 0, measured=run > 6) for run in range(1, 9)])
+        _prove(database, trace)
         database.close()
     return library
+
+
+def _prove(database: Library, trace: str) -> None:
+    for number, one in enumerate(ALL[:4]):
+        replayed = ReplayResult(id=one.id, task="miniwob/x", seed=3, success=number != 1, looks=2, when=1.7e9)
+        database.proofs.save("replay", one.id, replayed.when, replayed.model_dump_json())
+    for one, ups, low, high in ((ALL[0], 6, 0.2, 0.8), (ALL[1], 0, -0.9, -0.1), (ALL[2], 3, -0.3, 0.3)):
+        worth = WorthResult(
+            subject=Subject(name=one.id), trace=trace, evaluation=1, when=1.71e9, preset="synapse", llm="rules",
+            name=f"worth of {one.id}", cases=10, judged=10, used=9, to_success=ups, to_failure=6 - ups, low=low,
+            high=high,
+        )  # fmt: skip
+        database.proofs.save("worth", one.id, worth.when, worth.model_dump_json())
+    near = [
+        MemberFound(
+            number=n, id=one.id, family=one.family, found=ALL[1].family, distance=n / 9, nearest=ALL[1].id
+        )
+        for n, one in enumerate(ALL)
+    ]
+    database.proofs.save_all("neighbour", [(one.id, one.model_dump_json()) for one in near])
 
 
 def _open(studio: Studio, library: OpenedLibrary, id: str = "") -> LibraryWindow:
@@ -100,6 +125,23 @@ def library_versions(studio: Studio) -> QWidget:
 def library_retrieved(studio: Studio) -> QWidget:
     shown = _open(studio, _library(studio), ALL[0].id)
     shown.page.detail.tabs.setCurrentIndex(4)
+    return shown
+
+
+def library_proofs(studio: Studio) -> QWidget:
+    shown = _open(studio, _library(studio), ALL[0].id)
+    shown.page.detail.tabs.setCurrentIndex(5)
+    return shown
+
+
+def library_columns(studio: Studio) -> QWidget:
+    """All columns, in a window wide enough for them."""
+    shown = _open(studio, _library(studio), ALL[0].id)
+    shown.resize(2600, 700)
+    shown.page.split.setSizes([2300, 300])
+    for at in range(1, shown.page.table.rows_model.columnCount()):
+        shown.page.table.setColumnHidden(at, False)
+    studio.settle()
     return shown
 
 

@@ -1,9 +1,9 @@
 """The view of an analysis, and the results that it shows."""
 
-from typing import Generic, Literal, TypeVar
+from typing import Generic, TypeVar
 
 from core.debugger.jobs import JobView
-from core.exemplars.analysis.records import LeftOutExemplar, LookupTrial, MemberFound, NearPair, PairsFound
+from core.exemplars.analysis.records import LookupTrial, NearPair, PairsFound
 from core.schema.exemplar import RecallSettings, metadata_of
 from core.schema.record import Record
 
@@ -47,24 +47,6 @@ class Duplicates(PairsFound):
     @property
     def listed(self) -> tuple[NearPair, ...]:
         return tuple(pair for pair in self.open if self.with_kept or pair.ids not in self.kept)
-
-
-class LeftOut(Record):
-    """Leave-one-out, so far."""
-
-    source: str = ""
-    """The file of texts that were taken in place of the exemplars; empty for the exemplars."""
-    total: int
-    """How many are to be left out in all."""
-    found: LeftOutExemplar
-    members: tuple[MemberFound, ...] = ()
-
-    @property
-    def whole(self) -> bool:
-        return self.found.members >= self.total
-
-
-Table = Literal["families", "exemplars"]
 
 
 class BenchQuery(Record):

@@ -1,7 +1,6 @@
 """Imports exemplars at the window: first shows a plan, then imports everything or nothing."""
 
 import asyncio
-from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING
 
@@ -72,10 +71,10 @@ class ImportService(Service[ImportView]):
         from core.exemplars.exchange.importing import keep
 
         library, changes, cancelled = self._library, self._library.changes, Event()
-        memory, name, report = library.memory, Path(self.view.choices.paths[0]).stem, library.reporting()
+        memory, report = library.memory, library.reporting()
         before = changes.before(exemplar.id for _, exemplar in plan.coming)
         stored = await finish_in_thread(
-            lambda: keep(plan, memory, name, report, cancelled), on_cancel=cancelled.set
+            lambda: keep(plan, memory, report, cancelled), on_cancel=cancelled.set
         )
         if not stored:
             library.done("The import was cancelled. Nothing was imported.")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from core.debugger.exemplars.library.proven import proofs_about
 from core.debugger.exemplars.library.views import PAGE, CountsView, DetailView, ListView, Query
 from core.debugger.exemplars.prompt import prompt_of
 from core.debugger.services import Services
@@ -28,6 +29,8 @@ _VALUES = {
     "site": "site",
     "origin": "origin",
     "llm": "LLM",
+    "file": "file",
+    "run": "run",
 }
 """The fields of a filter that have one value, with their names in words."""
 
@@ -96,14 +99,19 @@ def list_of(
 ) -> ListView:
     """Return a list with the rows around `anchor`, else around the place `first`."""
     whole, new = (library.total(Filter(statuses=one)) for one in (query.filter.statuses, NEW.statuses))
+    compared = library.proofs.moment("neighbour")
+    view = ListView(
+        query=query,
+        ready=True,
+        whole=whole,
+        new=new,
+        compared=compared,
+        is_compared_old=compared is not None and library.changed() > compared,
+    )
     if query.like:
         places = {row.id: place for place, (row, _) in enumerate(near)}
-        return ListView(
-            query=query,
-            ready=True,
+        return view.replace(
             total=len(near),
-            whole=whole,
-            new=new,
             rows=tuple(row for row, _ in near),
             distances=tuple(distance for _, distance in near),
             places={id: places[id] for id in keep if id in places},
@@ -123,16 +131,7 @@ def list_of(
     page_before = 1 if first % PAGE < PAGE // 2 else 0
     start = max(0, min(first, max(0, total - 1)) // PAGE - page_before) * PAGE
     page = library.page(query.filter, order=query.order, reverse=query.reverse, offset=start, limit=2 * PAGE)
-    return ListView(
-        query=query,
-        ready=True,
-        total=page.total,
-        whole=whole,
-        new=new,
-        first=start,
-        rows=page.rows,
-        places=places,
-    )
+    return view.replace(total=page.total, first=start, rows=page.rows, places=places)
 
 
 def ids_of(library: "Library", query: Query, start: int, end: int) -> list[str]:
@@ -157,7 +156,7 @@ def counts_of(library: "Library", wanted: Filter) -> CountsView:
 
 def _any(wanted: Filter, field: str) -> Filter:
     """Return a filter that lets any value of `field` through."""
-    changes: dict[str, Any] = {field: ""}
+    changes: dict[str, Any] = {field: Filter.model_fields[field].default}
     return wanted.replace(**changes)
 
 
@@ -168,6 +167,9 @@ def _looser(wanted: Filter) -> Iterator[tuple[str, Filter]]:
     for field, name in _VALUES.items():
         if value := getattr(wanted, field):
             yield f"the {name} “{value}”", _any(wanted, field)
+    for finding in wanted.found:
+        others = tuple(other for other in wanted.found if other != finding)
+        yield f"the finding “{finding}”", wanted.replace(found=others)
     for tag in wanted.tags:
         rest = tuple(other for other in wanted.tags if other != tag)
         yield f"the tag “{tag}”", wanted.replace(tags=rest)
@@ -180,16 +182,16 @@ def _looser(wanted: Filter) -> Iterator[tuple[str, Filter]]:
 def detail_of(services: Services, id: str, preset: str) -> DetailView:
     """Return one exemplar whole; raises NotInLibraryError that names the nearest."""
     library = services.resources.memory.library()
-    entry = library.get(id)
+    entry, trace = library.get(id), str(services.store.path.absolute())
     return DetailView(
         id=id,
         entry=entry,
         fault=fault(entry.exemplar),
-        place=library.beside.path(id) if entry.read_only else "",
         versions=() if entry.read_only else library.versions(id),
         retrievals=library.retrievals(id),
         standing=library.standing(id),
-        trace=str(services.store.path.absolute()),
+        proofs=proofs_about(library, entry, trace),
+        trace=trace,
         prompt=prompt_of(entry.exemplar, services.resources, preset).text,
         preset=preset,
     )

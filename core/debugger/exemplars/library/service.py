@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import functools
+import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -35,14 +36,16 @@ from core.debugger.exemplars.library.views import (
     Query,
     compare_versions,
 )
+from core.debugger.exemplars.trying.views import ReplayResult, replays_in_words
+from core.debugger.job_process import JobProcess, shared_flags
 from core.debugger.service import JobService
 from core.exemplars.checks import Checker
 from core.exemplars.files import write_files
-from core.exemplars.library.records import IN_USE, Entry
+from core.exemplars.library.records import IN_USE, NEAR_DUPLICATE, Entry
 from core.exemplars.library.trace_sync import note_retrievals, success_of
 from core.exemplars.problem import Problem
 from core.schema.errors import BackstepError, UsageError
-from core.schema.exemplar import Exemplar, Status
+from core.schema.exemplar import Exemplar, RecallSettings, Status
 from core.schema.signal import Signal
 from core.trace.store import TraceStore
 
@@ -50,6 +53,8 @@ if TYPE_CHECKING:
     # What writes foreign files, and SQLite, take long to load: only who needs them waits for it.
     from core.debugger.exemplars.formats import ExemplarExportFormat
     from core.debugger.session import Session
+    from core.exemplars.analysis.records import MemberFound
+    from core.exemplars.index import ExemplarIndex
     from core.exemplars.library.bulk import BulkChange
     from core.exemplars.library.store import Library
 
@@ -61,6 +66,8 @@ _VERBS: dict[Status, tuple[str, str]] = {
     "retired": ("retire", "retired"),
 }
 _OPENING = "Opening the library…"
+_FAILED = 1
+"""The exit code of a replay if an exemplar no longer succeeds."""
 _READ = 20
 """Exemplars that are read in one go."""
 
@@ -371,6 +378,73 @@ class LibraryService(JobService[LibraryJob]):
         await self.refresh()
 
     # Jobs
+
+    @command
+    async def replay(self, chosen: Chosen) -> None:
+        """Replay exemplars in a process of its own; results are kept where it is cancelled or the session closed."""
+        services = self.services
+        arguments = ("exemplars", "replay", *shared_flags(services), "--on-gate", services.settings.on_gate)
+        self.begin("Replaying exemplars", lambda: self._replay(arguments, chosen), importing=False)
+
+    async def _replay(self, arguments: tuple[str, ...], chosen: Chosen) -> None:
+        ids, began = await self._ids_of(chosen), time.time()
+
+        def fresh() -> tuple[str, ...]:
+            return self.memory.library().proofs.since("replay", began)
+
+        def report(_line: str = "") -> None:
+            self.show(done=len(fresh()), of=len(ids))
+
+        report()
+        try:
+            ended = await JobProcess().run((*arguments, "--", *ids), lambda _line: None, report, keys={})
+        except OSError as error:
+            raise UsageError(
+                f"Replaying could not be started ({error.strerror}); check the installation of Backstep."
+            ) from error
+        if ended.code not in (0, _FAILED):
+            raise UsageError(f"Replaying failed: {ended.error}")
+        found = [ReplayResult.model_validate_json(content) for content in fresh()]
+        self.done(replays_in_words(found))
+        await self.refresh()
+
+    @command
+    async def compare_all(self) -> None:
+        """Find the nearest other one of each exemplar, and the family that it would be taken for without itself."""
+        self.begin("Comparing exemplars", self._compare_all, importing=False)
+
+    async def _compare_all(self) -> None:
+        from core.exemplars.analysis.lookups import each_left_out, keep_neighbours
+
+        report, found = self.reporting(), list["MemberFound"]()
+
+        async def look(index: "ExemplarIndex") -> int:
+            found.clear()
+            numbers = index.numbers()
+            async for one in each_left_out(index, numbers, votes=RecallSettings().votes):
+                found.append(one)
+                report(len(found), len(numbers))
+            return len(numbers)
+
+        try:
+            of = await self.memory.looked_up(look, self.reporting("Embedding texts"))
+        except asyncio.CancelledError:
+            self.done("The comparison was cancelled. What was found before is kept.")
+            raise
+        memory = self.memory
+
+        def keep() -> None:
+            with memory.connection() as library:
+                keep_neighbours(library, found)
+
+        await finish_in_thread(keep)
+        wrong = sum(not one.right for one in found)
+        near = sum(one.distance <= NEAR_DUPLICATE for one in found)
+        self.done(
+            f"{of} exemplars were compared: {near} are near duplicates, and {wrong} would be taken for another "
+            "family. See the filter Found."
+        )
+        await self.refresh()
 
     @command
     async def check(self, chosen: Chosen) -> None:

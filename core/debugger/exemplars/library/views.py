@@ -71,6 +71,10 @@ class ListView(Record):
     """From the text that is looked for by meaning, for each row."""
     places: dict[str, int] = {}
     """Where those are that were asked for, as far as they are in the list."""
+    compared: float | None = None
+    """When all exemplars were compared with each other last, in seconds since the epoch."""
+    is_compared_old: bool = False
+    """Whether exemplars were changed since."""
     waiting: str = ""
     """What is waited for."""
     problem: str = ""
@@ -103,13 +107,28 @@ class ExemplarPrompt(Record):
         return "\n\n".join(f"─── {message.role} ───\n{message.text.strip()}" for message in self.messages)
 
 
+class ProofLine(Record):
+    """One thing that was found out about an exemplar."""
+
+    when: float = 0.0
+    """Seconds since the epoch."""
+    what: str
+    result: str
+    good: bool | None = None
+    """None if it is neither good nor bad."""
+    why: str = ""
+    evaluation: int | None = None
+    """The evaluation that found it, if the window can open it."""
+    run: int | None = None
+    """The run and step that it is about, if the window can open them."""
+    step: int = 1
+
+
 class DetailView(Record):
     """One whole exemplar, with its versions and retrievals."""
 
     id: str = ""
     entry: Entry | None = None
-    place: str = ""
-    """The file that has it, for one of a file."""
     fault: str = ""
     """Its first fault, for which runs do not recall it unless a person says so."""
     versions: tuple[Version, ...] = ()
@@ -117,6 +136,8 @@ class DetailView(Record):
     retrievals: tuple[Retrieval, ...] = ()
     """The latest first, the first hundreds."""
     standing: RetrievalRecord = RetrievalRecord()
+    proofs: tuple[ProofLine, ...] = ()
+    """The latest first."""
     trace: str = ""
     """The database that the window shows: runs of others cannot be opened."""
     prompt: str = ""

@@ -1,11 +1,10 @@
-"""The results of trying exemplars: replays, what they were worth in evaluations, and credits."""
+"""The results of trying exemplars: replays, and the sums of credits."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from core.debugger.ask_again.views import Attribution
 from core.debugger.evaluations.figures import success_word
-from core.debugger.evaluations.records import WorthResult
 from core.schema.record import Record
 
 
@@ -51,21 +50,6 @@ def replays_in_words(results: Sequence[ReplayResult]) -> str:
     return ", ".join(parts + [f"{count} {words}" for count, words in others if count]) + "."
 
 
-class ReplayRow(Record):
-    """The result of an exemplar that was replayed last."""
-
-    result: ReplayResult
-    is_old: bool = False
-    """Whether the exemplar was changed since."""
-    is_there: bool = True
-    """Whether it is still there, and not retired."""
-
-    @property
-    def rank(self) -> tuple[int, str]:
-        """What rows are sorted by: those that failed first."""
-        return {False: 0, None: 1, True: 2}[self.result.success], self.result.id
-
-
 class AttributionSum(Record):
     """The credits of an exemplar at all steps that were measured."""
 
@@ -91,22 +75,3 @@ def sums_of(attributions: Iterable[Attribution]) -> tuple[AttributionSum, ...]:
             )
         )
     return tuple(sorted(sums, key=lambda one: (-one.total, one.id)))
-
-
-class TryingResults(Record):
-    """What is known of exemplars by trying them."""
-
-    began: float = 0.0
-    """When the replaying began that goes on, or was done last; seconds since the epoch."""
-    replays: tuple[ReplayRow, ...] = ()
-    """The last of each exemplar that was replayed: those of this replaying first, and those that failed."""
-    worths: tuple[WorthResult, ...] = ()
-    """The results of evaluations with and without exemplars, the newest first."""
-    attributions: tuple[AttributionSum, ...] = ()
-    trace: str = ""
-    """The database of traces whose evaluations can be opened."""
-
-    @property
-    def fresh(self) -> tuple[ReplayRow, ...]:
-        """What was replayed since `began`."""
-        return tuple(row for row in self.replays if self.began and row.result.when >= self.began)

@@ -43,7 +43,7 @@ def fates(plan):
 def test_a_plan_tells_what_is_new_what_is_there_and_whose_id_is_taken(tmp_path, memory):
     choices = brought(tmp_path, *ALL[:2])
     assert not (tmp_path / "mine.db").exists()
-    assert keep(FilesRead(choices, memory).plan(choices), memory, "My file")
+    assert keep(FilesRead(choices, memory).plan(choices), memory)
     same, other = ALL[0].replace(id="renamed", note="mine"), ALL[1].replace(task="Something else")
     choices = brought(tmp_path, ALL[0], same, other, ALL[2], more=({"id": "x"},))
     plan = FilesRead(choices, memory).plan(choices)
@@ -60,7 +60,7 @@ def test_what_is_imported_is_new_and_a_fault_is_told_before(tmp_path, memory):
     plan = FilesRead(choices, memory).plan(choices)
     assert plan.entries[0].remarks[0].startswith("It has a fault: look 1, action 1: type [1] [abc]: a button")
     assert plan.entries[1].remarks == ()
-    assert keep(plan, memory, "My file")
+    assert keep(plan, memory)
     assert {one.review.status for one in held(tmp_path).values()} == {"new"}
 
 
@@ -73,21 +73,21 @@ def test_what_is_imported_is_new_and_a_fault_is_told_before(tmp_path, memory):
 )
 def test_what_the_choices_refuse_hinders_the_import(tmp_path, memory, change, problem):
     first = brought(tmp_path, ALL[0])
-    keep(FilesRead(first, memory).plan(first), memory, "My file")
+    keep(FilesRead(first, memory).plan(first), memory)
     choices = brought(tmp_path, ALL[0].replace(task="Else"), more=({"id": "x"},)).replace(**change)
     assert FilesRead(choices, memory).plan(choices).problem.startswith(problem)
 
 
 def test_an_entry_whose_id_is_taken_comes_under_another_or_as_a_new_version(tmp_path, memory):
     first = brought(tmp_path, ALL[0], ALL[1].replace(id=f"{ALL[0].id}-2"))
-    keep(FilesRead(first, memory).plan(first), memory, "My file")
+    keep(FilesRead(first, memory).plan(first), memory)
     later = ALL[0].replace(task="Else")
     read = FilesRead(brought(tmp_path, later), memory)
     ((entry, exemplar),) = read.plan(read.choices.replace(taken="new id")).coming
     assert (exemplar.id, entry.fate) == (f"{ALL[0].id}-3", "new")
     plan = read.plan(read.choices.replace(taken="new version"))
     assert fates(plan) == ["new version"]
-    assert keep(plan, memory, "My file")
+    assert keep(plan, memory)
     assert held(tmp_path)[ALL[0].id].task == "Else"
 
 
@@ -103,10 +103,11 @@ def test_an_import_is_kept_whole_or_not_at_all(tmp_path, memory):
     choices = brought(tmp_path, *ALL[:3])
     plan = FilesRead(choices, memory).plan(choices)
     cancelled = Event()
-    assert not keep(plan, memory, "My file", lambda done, of: cancelled.set(), cancelled)
+    assert not keep(plan, memory, lambda done, of: cancelled.set(), cancelled)
     assert held(tmp_path) == {}
-    assert keep(plan, memory, "My file")
+    assert keep(plan, memory)
     with pytest.raises(DataError, match=r"was taken in the meantime. Read the files again"):
-        keep(plan, memory, "My file")
+        keep(plan, memory)
     assert set(held(tmp_path)) == {one.id for one in ALL[:3]}
-    assert {one.source for one in held(tmp_path).values()} == {one.source or "My file" for one in ALL[:3]}
+    assert {one.source for one in held(tmp_path).values()} == {one.source or "brought" for one in ALL[:3]}
+    assert {row.file for row in memory.library().page(Filter(origin="import")).rows} == set(choices.paths)

@@ -1,9 +1,24 @@
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
+from core.debugger.ask_again.views import Attribution
+from core.debugger.evaluations.records import Subject, WorthResult
+from core.debugger.exemplars.trying.views import ReplayResult
+from core.exemplars.analysis.records import MemberFound
 from core.exemplars.files import FileMember
-from core.exemplars.library.records import ANY, Filter, Provenance, Retrieval
+from core.exemplars.library.records import (
+    ANY,
+    DESCENDING,
+    Filter,
+    Finding,
+    Measure,
+    Provenance,
+    Retrieval,
+    RetrievalRecord,
+)
+from core.trace.records import RunEnd
 from tests.core.exemplars.making import ALL, RETIRED
 
 LAMP = ALL[0].replace(tags=("good", "short"), note="Málaga", environment="shop")
@@ -76,7 +91,7 @@ def test_exemplars_of_files_stand_beside_and_the_library_wins(filled):
 
 
 @pytest.mark.parametrize(
-    "order", ["changed", "made", "family", "id", "tokens", "task", "site", "llm", "steps"]
+    "order", ["changed", "made", "family", "id", "tokens", "task", "site", "llm", "steps", "status", "file"]
 )
 @pytest.mark.parametrize("reverse", [False, True])
 def test_each_order_can_be_reversed_and_places_are_those_of_its_rows(filled, order, reverse):
@@ -97,9 +112,102 @@ def test_rows_tell_how_the_runs_ended_that_they_were_shown_to(filled):
     filled.log(
         "t", 9, [Retrieval(id=LAMP.id, trace="t", run=run, step=1, used=on) for run, on in used.items()]
     )
-    filled.settle("t", [(1, "ended", True), (2, "ended", False), (3, "ended", True)])
+    filled.settle("t", [RunEnd(1, "ended", True), RunEnd(2, "ended", False), RunEnd(3, "ended", True)])
     row = next(row for row in filled.page().rows if row.id == LAMP.id)
-    assert (row.retrieved, row.used, row.successes, row.failures) == (3, 2, 1, 1)
+    assert row.standing == RetrievalRecord(retrieved=3, used=2, successes=1, failures=1)
+
+
+MINE = (LAMP, ALL[2], ALL[5])
+
+
+@pytest.fixture
+def proven(filled):
+    """LAMP was played and is helpful; ALL[2] no longer plays, is harmful and was used; ALL[5] has nothing."""
+    worth = {"name": "w", "trace": "t", "evaluation": 1, "preset": "synapse", "llm": "rules", "judged": 10}
+    for one, success, ups, low, high in ((LAMP, True, 6, 0.2, 0.8), (ALL[2], False, 0, -0.9, -0.1)):
+        replayed = ReplayResult(id=one.id, task="t/x", success=success, looks=2, when=50.0)
+        filled.proofs.save("replay", one.id, replayed.when, replayed.model_dump_json())
+        for kind in ("exemplar", "change"):  # What a change of it is worth says nothing of itself.
+            about = Subject(
+                name=one.id, **({} if kind == "exemplar" else {"kind": kind, "before": 1, "after": 2})
+            )
+            found = WorthResult(
+                subject=about, when=60.0, to_success=ups, to_failure=6 - ups, low=low, high=high, **worth
+            )
+            filled.proofs.save("worth", one.id, found.when, found.model_dump_json())
+    credit = Attribution(
+        id=LAMP.id, run=1, step=1, llm="m", action="x", with_same=4, with_all=4, without_same=1, without_all=4
+    )
+    filled.proofs.save("credit", LAMP.id, 70.0, credit.model_dump_json())
+    near = MemberFound(
+        number=1, id=LAMP.id, family=LAMP.family, found="other", distance=0.1, nearest=ALL[2].id
+    )
+    filled.proofs.save_all("neighbour", [(LAMP.id, near.model_dump_json())])
+    filled.proofs.save("replay", ALL[5].id, 1.0, "no JSON")
+    filled.log("t", 9, [Retrieval(id=ALL[2].id, trace="t", run=1, step=1, used=True)])
+    return filled
+
+
+def test_rows_have_what_was_found_out_of_them(proven):
+    rows = {row.id: row for row in proven.page().rows}
+    lamp, other, bare = (rows[one.id] for one in MINE)
+    assert (lamp.plays, lamp.played, lamp.is_played_old) == (True, 50.0, False)
+    assert (lamp.worth, lamp.worth_low, lamp.worth_high, lamp.credit) == (0.6, 0.2, 0.8, 0.75)
+    assert (lamp.nearest, lamp.distance, lamp.taken_for) == (ALL[2].id, 0.1, "other")
+    assert (other.plays, other.worth, other.credit, other.nearest) == (False, -0.6, None, None)
+    assert (bare.plays, bare.played, bare.worth) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("finding", "found"),
+    {
+        "never played": [ALL[5]],
+        "does not play": [ALL[2]],
+        "plays": [LAMP],
+        "changed since played": [],
+        "never used": [LAMP, ALL[5]],
+        "used": [ALL[2]],
+        "harmful": [ALL[2]],
+        "helpful": [LAMP],
+        "worth unknown": [ALL[5]],
+        "near duplicate": [LAMP],
+        "of another family": [LAMP],
+        "not compared": [ALL[2], ALL[5]],
+    }.items(),
+)
+def test_lists_are_narrowed_to_what_was_found_out(proven, finding, found):
+    page = proven.page(Filter(found=(finding,)))
+    assert {row.id for row in page.rows} == {one.id for one in found}
+    assert proven.counts().by["found"].get(finding, 0) == page.total == len(found)
+
+
+def test_every_finding_has_a_test():
+    [mark] = test_lists_are_narrowed_to_what_was_found_out.pytestmark
+    assert {finding for finding, _ in mark.args[1]} == set(get_args(Finding))
+
+
+@pytest.mark.parametrize("order", get_args(Measure))
+@pytest.mark.parametrize("reverse", [False, True])
+def test_what_is_not_known_comes_last_in_each_order_of_a_measure(proven, order, reverse):
+    proven.set_beside([FileMember("file", ALL[1], Path("a.jsonl"))])
+    rows = proven.page(order=order, reverse=reverse).rows
+    known = [_value(row, order) for row in rows if _value(row, order) is not None]
+    assert known == sorted(known, reverse=(order in DESCENDING) != reverse)
+    assert [_value(row, order) for row in rows[len(known) :]] == [None] * (len(rows) - len(known))
+    places = [proven.place(row.id, Filter(), order=order, reverse=reverse) for row in rows]
+    assert places == list(range(len(rows)))
+
+
+def _value(row, order):
+    if order == "helped":
+        judged = row.standing.successes + row.standing.failures
+        return row.standing.successes / judged if judged else None
+    return getattr(row.standing if order in ("retrieved", "used") else row, order)
+
+
+def test_a_change_makes_a_replay_old(proven):
+    proven.save(LAMP.replace(note="Other."))
+    assert [row.id for row in proven.page(Filter(found=("changed since played",))).rows] == [LAMP.id]
 
 
 def test_only_the_counts_that_are_wanted_are_made(filled):

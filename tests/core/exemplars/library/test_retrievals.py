@@ -1,9 +1,12 @@
 import pytest
 
+from core.exemplars.library.records import RetrievalRecord
 from core.exemplars.library.trace_sync import note_retrievals
 from core.schema.exemplar import Recall, Retrieved
 from core.schema.step import Recalled
 from core.schema.task import Verdict
+from core.trace.evaluations import create_evaluation, delete_evaluation
+from core.trace.records import Case, CaseAttempt
 from core.trace.store import TraceStore
 from tests.core.exemplars.making import ALL
 from tests.core.trace.making import start
@@ -51,8 +54,25 @@ def test_where_an_exemplar_was_retrieved_is_listed_with_how_the_run_ended(librar
     }
     standing = library.standing(id)
     assert (standing.retrieved, standing.used, standing.successes, standing.failures) == (3, 2, 1, 1)
-    row = library.page().rows[0]
-    assert (row.retrieved, row.used) == (3, 2)
+    assert library.page().rows[0].standing == standing
+
+
+def test_runs_of_evaluations_are_counted_apart_also_once_the_evaluation_is_forgotten(library, traces):
+    library.save(ALL[0])
+    number = create_evaluation(traces, "e", "{}")
+    attempt = CaseAttempt(evaluation=number, case=Case(variant="with", task="t", seed=1))
+    for of in (None, attempt):
+        run = traces.begin_run(start().replace(attempt=of))
+        for step in (1, 2):
+            traces.begin_step(run, step)
+            traces.save_phase(run, step, recalled(ALL[0].id))
+        end(traces, run, True)
+    note_retrievals(library, traces)
+    counted = RetrievalRecord(retrieved=1, used=1, successes=1, measured=1)
+    assert library.standing(ALL[0].id) == counted
+    delete_evaluation(traces, number)
+    note_retrievals(library, traces)
+    assert library.standing(ALL[0].id) == counted
 
 
 def test_what_is_known_is_not_read_again_and_what_was_under_way_is_reported_once_it_has_ended(

@@ -1,5 +1,4 @@
 import pytest
-from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from core.debugger.exemplars.analyses.views import Bench, BenchQuery
@@ -8,7 +7,6 @@ from gui.exemplars.analyses.controller import AnalysesController
 from gui.exemplars.analyses.page import View
 from gui.widgets.remembered import Remembered
 from tests.gui.exemplars.analyses.test_duplicates import VIEW
-from tests.gui.exemplars.analyses.test_trying import VIEW as TRIED
 from tests.gui.exemplars.stand_ins import asked_services
 
 
@@ -18,53 +16,35 @@ def services():
 
 
 def asked(services) -> list[tuple]:
-    names = ("duplicates", "retrieval", "leave_one_out", "trying")
-    return [one for name in names for one in getattr(services, name).asked]
+    return [one for name in ("duplicates", "retrieval") for one in getattr(services, name).asked]
 
 
 @pytest.fixture
 def controller(window, services, qtbot: QtBot):
     controller = AnalysesController(window, services)
-    for page in (controller.retrieval, controller.quality):
+    for page in (controller.retrieval, controller.duplicates):
         qtbot.addWidget(page)
     return controller
 
 
 def test_pages_show_what_the_services_send(controller, services, qtbot: QtBot):
-    quality = controller.quality
+    duplicates = controller.duplicates
     services.duplicates.changed.send(VIEW)
-    services.leave_one_out.changed.send(View(problem="No."))
-    services.trying.changed.send(TRIED)
     services.retrieval.changed.send(View(result=Bench(members=0)))
     services.retrieval.taken.send(BenchQuery(task="Buy it.", source="run 3, step 2"))
-    qtbot.waitUntil(lambda: quality.duplicates.chosen is not None)
-    qtbot.waitUntil(lambda: quality.leave_one_out.problem.text() == "No.")
-    qtbot.waitUntil(lambda: all(part.table.lines for part in (quality.worth, quality.replay, quality.credit)))
+    qtbot.waitUntil(lambda: duplicates.chosen is not None)
     qtbot.waitUntil(lambda: controller.retrieval.form.query.source == "run 3, step 2")
     assert ("announce",) in asked(services)
     assert ("open_pair", "a", "b") in asked(services)
     with qtbot.waitSignal(controller.exemplar_opened) as opened:
-        quality.duplicates.open_left.click()
+        duplicates.commands.by_id["open_left"].action.trigger()
     assert opened.args == ["a"]
 
 
-def test_a_part_is_chosen_by_its_button_or_key_and_one_is_shown_at_a_time(controller, qtbot):
-    quality = controller.quality
-    quality.show()
-    qtbot.waitUntil(quality.isActiveWindow)
-    assert quality.duplicates.isVisible()
-    qtbot.keyClick(quality, Qt.Key.Key_4, Qt.KeyboardModifier.AltModifier)
-    qtbot.waitUntil(quality.replay.isVisible)
-    assert not quality.duplicates.isVisible()
-    assert [button.isChecked() for button in quality._choices.buttons()] == [False] * 3 + [True, False]
-
-
 def test_what_was_chosen_is_there_again_next_time(window, controller, services):
-    quality, retrieval = controller.quality, controller.retrieval
-    quality.duplicates.within.setValue(0.35)
-    quality.duplicates.find_button.click()
-    quality.leave_one_out.votes.setValue(5)
-    quality.leave_one_out.begin_button.click()
+    duplicates, retrieval = controller.duplicates, controller.retrieval
+    duplicates.within.setValue(0.35)
+    duplicates.commands.by_id["find"].action.trigger()
     retrieval.map_button.click()
     retrieval.show_task("Log in.", "[1] button")
     retrieval.form.settings.show_settings(RecallSettings(votes=9))
@@ -72,8 +52,7 @@ def test_what_was_chosen_is_there_again_next_time(window, controller, services):
     assert ("find", 0.35, False) in asked(services)
     services = asked_services()
     again = AnalysesController(window, services)
-    assert again.quality.duplicates.within.value() == 0.35
-    assert again.quality.leave_one_out.votes.value() == 5
+    assert again.duplicates.within.value() == 0.35
     assert not again.retrieval.map_button.isChecked()
     assert again.retrieval.form.settings.settings.votes == 9
     again.retrieval.form.last.activated.emit(1)
@@ -90,8 +69,7 @@ def test_the_map_is_drawn_when_it_is_unfolded(controller, services):
 
 def test_damaged_settings_are_as_if_nothing_was_remembered(settings):
     settings.setValue("duplicates/within", "far")
-    settings.setValue("leaving/votes", "many")
     settings.setValue("bench/last", ["no json"])
     kept = Remembered(settings)
     assert kept.duplicates_within == 0.15
-    assert (kept.leaving_votes, kept.bench_queries) == (3, ())
+    assert kept.bench_queries == ()

@@ -86,15 +86,24 @@ def test_going_down_the_list_shows_the_next_pair_and_it_stays_when_more_are_foun
 
 def test_each_way_of_dealing_with_a_pair_is_asked_for(page, qtbot):
     page.show_view(VIEW)
-    for button, signal, args in (
-        (page.keep_button, page.keep_requested, ["a", "b", True]),
-        (page.keep_left, page.merge_requested, ["a", "b"]),
-        (page.keep_right, page.merge_requested, ["b", "a"]),
-        (page.open_right, page.exemplar_opened, ["b"]),
+    for id, signal, args in (
+        ("keep", page.keep_requested, ["a", "b", True]),
+        ("left", page.merge_requested, ["a", "b"]),
+        ("right", page.merge_requested, ["b", "a"]),
+        ("open_right", page.exemplar_opened, ["b"]),
     ):
         with qtbot.waitSignal(signal) as asked:
-            button.click()
+            page.commands.by_id[id].action.trigger()
         assert asked.args == args
+
+
+def test_a_command_that_cannot_be_used_says_why(page):
+    commands = page.commands.by_id
+    assert not commands["left"].action.isEnabled()
+    assert "Choose a pair first" in commands["left"].action.toolTip()
+    page.show_view(VIEW.replace(busy=True))
+    assert commands["left"].action.isEnabled()
+    assert "Exemplars are being compared" in commands["find"].action.toolTip()
 
 
 def test_one_of_a_file_is_named_as_such(page, qtbot):
@@ -114,7 +123,7 @@ def test_a_part_is_shown_as_a_part_and_nothing_as_nothing(page):
         "No two of the 40 exemplars lie within 0.2. 2 pairs marked to keep both are not listed."
     )
     page.show_view(View(result=kept.replace(with_kept=True)))
-    assert page.keep_button.text() == "List again"
+    assert page.commands.by_id["keep"].action.text() == "List again"
     page.show_view(View(result=FOUND.replace(pairs=(), done=3)))
     assert page.body.words.text() == "Cancelled before anything was found."
     page.show_view(View(result=FOUND.replace(pairs=(), done=0, members=0)))

@@ -3,6 +3,7 @@
 import pytest
 from PySide6.QtCore import Qt
 
+from core.debugger.exemplars.library.views import Chosen
 from core.exemplars.library.store import Library
 from core.schema.exemplar import ExemplarReview
 from gui.exemplars.controller import ChangesController
@@ -191,8 +192,9 @@ def test_the_commands_ask_for_what_is_selected(opened, qtbot):
         with qtbot.waitSignal(signal) as asked:
             commands[name].action.trigger()
         assert asked.args == [ALL[0].id]
+    window.page.replay_requested.disconnect(opened.controller._service.replay)
     for name, signal, expected in (
-        ("replay", window.page.replay_requested, (ALL[0].id,)),
+        ("replay", window.page.replay_requested, Chosen(ids=(ALL[0].id,))),
         ("worth", window.page.worth_requested, ALL[0].id),
     ):
         with qtbot.waitSignal(signal) as asked:

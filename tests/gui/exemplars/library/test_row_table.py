@@ -91,7 +91,7 @@ def test_a_heading_sorts_and_sorts_the_other_way_round(table, qtbot):
         table.horizontalHeader().sectionClicked.emit(NAMES.index("tokens"))
     assert asked.args == ["tokens", True]
     with qtbot.assertNotEmitted(table.sort_wanted):
-        table.horizontalHeader().sectionClicked.emit(NAMES.index("used"))
+        table.horizontalHeader().sectionClicked.emit(NAMES.index("tags"))
 
 
 def test_enter_opens_an_exemplar(table, qtbot):

@@ -1,16 +1,11 @@
-"""The map, the bench and leave-one-out at the window."""
+"""The map and the bench at the window."""
 
-import csv
-import io
-import json
 import struct
 
 import pytest
 
 from core.debugger.exemplars.analyses.retrieval import RetrievalService, query_of
-from core.debugger.exemplars.analyses.service import LeaveOneOutService, families_csv
-from core.debugger.exemplars.analyses.views import BenchQuery, LeftOut
-from core.exemplars.analysis.records import FamilyFound, LeftOutExemplar
+from core.debugger.exemplars.analyses.views import BenchQuery
 from core.exemplars.library.records import Provenance
 from core.schema.errors import NotInTraceError
 from core.schema.exemplar import RecallSettings
@@ -30,10 +25,6 @@ async def full(session):
 
 def rests(view):
     return not view.busy
-
-
-def whole(view):
-    return not view.busy and view.result is not None and view.result.whole
 
 
 async def test_the_map_has_a_point_for_each_and_the_task_among_them(full):
@@ -118,53 +109,9 @@ def test_a_task_is_taken_from_a_run_with_its_page(tmp_path):
     store.close()
 
 
-async def test_leaving_out_tells_families_and_exemplars_and_writes_both(full, tmp_path):
-    service = LeaveOneOutService(full)
-    watched = Watched(service)
-    view = await watched.after(
-        lambda: service.leave_out(3),
-        whole,
-    )
-    assert (view.result.found.members, view.result.found.right, len(view.result.members)) == (12, 12, 12)
-    for which, heading in (("families", "family,exemplars,right"), ("exemplars", "exemplar,family,found")):
-        path = tmp_path / f"{which}.csv"
-        await watched.after(
-            lambda which=which, path=path: service.export(which, str(path)), lambda view: view.notice
-        )
-        assert path.read_text(encoding="utf-8").startswith(heading)
-    lost = str(tmp_path / "no" / "where.csv")
-    view = await watched.after(lambda: service.export("families", lost), lambda view: view.problem)
-    assert "cannot be written" in view.problem
-
-
-async def test_the_texts_of_a_file_are_left_out_in_place_of_the_exemplars(full, tmp_path):
-    path = tmp_path / "texts.json"
-    path.write_text(json.dumps({f"f{n}": [text_of(n, member) for member in range(3)] for n in range(2)}))
-    service = LeaveOneOutService(full)
-    watched = Watched(service)
-    view = await watched.after(
-        lambda: service.leave_out(3, str(path)),
-        whole,
-    )
-    assert (view.result.found.members, view.result.found.right, view.result.source) == (6, 6, str(path))
-    path.write_text("[1]")
-    view = await watched.after(
-        lambda: service.leave_out(3, str(path)), lambda view: rests(view) and view.problem
-    )
-    assert "families" in view.problem or "JSON" in view.problem
-
-
 async def test_a_step_that_is_not_there_is_reported_with_those_that_are(tmp_path):
     store = TraceStore.open(tmp_path / "traces.db")
     run = write_run(store)
     with pytest.raises(NotInTraceError, match="its steps are 1 to 2"):
         query_of(store, run, len(store.steps(run)) + 5)
     store.close()
-
-
-@pytest.mark.parametrize("words", ["=HYPERLINK(1)", "+1+1", "-cmd", "@SUM(1)", "\t=1", "\r=1"])
-def test_a_word_that_a_spreadsheet_takes_for_a_formula_gets_an_apostrophe(words):
-    family = FamilyFound(family=words, members=1, right=0, distance=-0.00001, taken_for={words: 1})
-    found = LeftOutExemplar(members=1, right=0, families=(family,))
-    rows = list(csv.reader(io.StringIO(families_csv(LeftOut(found=found, total=1)), newline="")))
-    assert rows[1] == [f"'{words}", "1", "0", "0.0", "-0.0", f"'{words}: 1"]

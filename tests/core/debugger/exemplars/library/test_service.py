@@ -10,6 +10,7 @@ from core.exemplars.files import ExemplarFiles
 from core.exemplars.library.records import Filter, Retrieval
 from core.exemplars.library.store import Library
 from core.schema.exemplar import ExemplarReview
+from core.trace.records import RunEnd
 from tests.core.debugger.exemplars.opened_library import OpenedLibrary
 from tests.core.exemplars.making import ALL, exemplar
 
@@ -90,7 +91,7 @@ def test_one_exemplar_is_shown_with_versions_retrievals_and_as_in_a_prompt(libra
     trace = str(library.store.path.absolute())
     database = Library.open(library.folder / "exemplars.db")
     database.log(trace, 1, [Retrieval(id=ALL[0].id, trace=trace, run=3, step=1, used=True)])
-    database.settle(trace, [(3, "ended", True)])
+    database.settle(trace, [RunEnd(3, "ended", True)])
     database.close()
     library.service.show_exemplar(ALL[0].id)
     view = library.wait("detailed")

@@ -26,6 +26,8 @@ class ExemplarServices:
         self.recording = RecordingService(session)
         self.duplicates = DuplicatesService(session, self.changes)
         self.retrieval = RetrievalService(session)
+        self.library.refreshed.connect(lambda _none: self.duplicates.follow())
+        self.library.refreshed.connect(lambda _none: self.retrieval.announce())
 
 
 make_service = ExemplarServices

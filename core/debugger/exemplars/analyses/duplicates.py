@@ -1,7 +1,5 @@
 """Near duplicates: found in the background, then kept or merged."""
 
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from core.debugger.commands import command
@@ -62,7 +60,7 @@ class DuplicatesService(AnalysisService[Duplicates]):
         what = "keep" if apart else "list the pair of"
         pair = (min(id, other), max(id, other))
         self._changes.send(ExemplarChange(words=f"{what} “{id}” and “{other}”", pair=pair, apart=apart))
-        self._change(f"{id} and {other} are {'both kept' if apart else 'listed again'}.", pair, apart=apart)
+        self.follow(f"{id} and {other} are {'both kept' if apart else 'listed again'}.")
 
     @command
     async def merge(self, into: str, other: str) -> None:
@@ -80,32 +78,24 @@ class DuplicatesService(AnalysisService[Duplicates]):
             library.save(merged, why=f"merged with {other}", expected=kept.version)
         library.review([other], review_now("retired"))
         self._changes.made(f"merge “{other}” into “{into}”", before)
-        self._change(
-            f"{other} was retired, and its tags and note were added to {into}.", retired={other: True}
-        )
+        self.follow(f"{other} was retired, and its tags and note were added to {into}.")
 
     def _on_reversed(self, reversal: Reversal) -> None:
-        """Follow what was undone or redone, here or elsewhere."""
-        change = reversal.change
-        retired = {one.id: one.review.status == "retired" for one in reversal.now}
-        notice = f"{'Undone' if reversal.back else 'Redone'}: {change.words}."
-        self._change(notice, change.pair, apart=change.apart != reversal.back, retired=retired)
+        self.follow(f"{'Undone' if reversal.back else 'Redone'}: {reversal.change.words}.")
 
-    def _change(
-        self,
-        notice: str,
-        pair: tuple[str, str] | None = None,
-        *,
-        apart: bool = False,
-        retired: Mapping[str, bool] = MappingProxyType({}),
-    ) -> None:
-        """Show what became of a pair, and what was retired or restored."""
+    def follow(self, notice: str = "") -> None:
+        """Show what became of the pairs, here or elsewhere: what was retired, and which are both kept."""
         result = self.view.result
         if result is None:
             return
-        kept = result.kept if pair is None else result.kept | {pair} if apart else result.kept - {pair}
-        away = result.retired.difference(retired) | {id for id, gone in retired.items() if gone}
-        self.show(result=result.replace(kept=kept, retired=away), notice=notice, problem="")
+        library = self.memory.library()
+        ids = {id for pair in result.pairs for id in pair.ids}
+        there = {one.id for one in library.current(ids) if one.review.status != "retired"}
+        now = result.replace(kept=library.apart(), retired=frozenset(ids - there))
+        if notice:
+            self.show(result=now, notice=notice, problem="")
+        elif now != result:
+            self.show(result=now)
 
 
 def _merged(kept: Exemplar, gone: Exemplar) -> Exemplar:

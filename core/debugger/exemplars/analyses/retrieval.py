@@ -50,11 +50,11 @@ class RetrievalService(AnalysisService[Bench]):
     @command
     async def announce(self) -> None:
         """Show how many exemplars there are, and what the presets have."""
-        counts = self.memory.library().counts()
+        library = self.memory.library()
         self._tell(
-            members=counts.total,
+            members=library.total(),
             presets=presets_that_recall(self.services.resources.presets),
-            environments=tuple(sorted(name for name in counts.by["environment"] if name)),
+            environments=tuple(sorted(filter(None, library.counts(only=("environment",)).by["environment"]))),
         )
 
     @command

@@ -89,6 +89,8 @@ class LibraryService(JobService[LibraryJob]):
     def __init__(self, session: "Session", changes: ExemplarChanges) -> None:
         super().__init__(session)
         self.changes = changes
+        self.refreshed: Signal[None] = Signal()
+        """Exemplars, or what is known of them, have changed, by whomever."""
         self.listed: Signal[ListView] = Signal()
         self.paged: Signal[ListView] = Signal()
         self.counted: Signal[CountsView] = Signal()
@@ -244,6 +246,7 @@ class LibraryService(JobService[LibraryJob]):
 
     async def refresh(self) -> None:
         """Read the list and the details again: something of them has changed."""
+        self.refreshed.send(None)
         await self._read_list()
         if self._wanted:
             self._send_detail(self._wanted)

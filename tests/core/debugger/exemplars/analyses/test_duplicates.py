@@ -8,6 +8,7 @@ from core.exemplars.files import write_exemplars
 from core.exemplars.library.records import Provenance
 from tests.core.debugger.exemplars.analyses.conftest import Watched
 from tests.core.exemplars.clusters import clustered, text_of
+from tests.core.exemplars.making import RETIRED
 
 ONE = clustered(0, 1).replace(tags=("a", "b"), note="Mine.")
 TWIN = ONE.replace(id="twin/1", tags=("b", "c"), note="Also.")
@@ -85,6 +86,16 @@ async def test_merging_retires_one_gives_its_tags_and_note_to_the_other_and_is_u
     view = await watched.after(lambda: changes.exchange(made[0], back=False), lambda view: not pairs(view))
     assert library.get(TWIN.id).exemplar.review.status == "retired"
     assert library.get(ONE.id).exemplar == kept.exemplar
+
+
+async def test_what_is_retired_elsewhere_is_listed_no_more_and_comes_back_with_it(session, service, watched):
+    library = session.memory.library()
+    library.review([TWIN.id], RETIRED)
+    view = await watched.after(service.follow, lambda view: view.result.retired)
+    assert pairs(view) == []
+    library.review([TWIN.id], RETIRED.replace(status="reviewed"))
+    view = await watched.after(service.follow, lambda view: not view.result.retired)
+    assert pairs(view) == [(ONE.id, TWIN.id)]
 
 
 async def test_one_of_a_file_is_retired_too_but_takes_no_tags(session, service, tmp_path):

@@ -222,24 +222,45 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
             list[str] | None, typer.Option("--remove", help="Remove this tag. Can be repeated.")
         ] = None,
         to_family: Annotated[str, typer.Option("--to-family", help="Move them to this family.")] = "",
+        weight: Annotated[
+            float | None,
+            typer.Option(
+                "--weight", min=0.1, max=10, help="Divide their distances by this when runs look up."
+            ),
+        ] = None,
+        pinned: Annotated[
+            bool | None, typer.Option("--pin/--unpin", help="Use them before nearer ones of their families.")
+        ] = None,
+        never: Annotated[
+            list[str] | None,
+            typer.Option("--never", help="Never use them for tasks like this one. Can be repeated."),
+        ] = None,
         db: Database = None,
         as_json: AsJson = False,
         *,
         chosen: ExemplarsChosen,
     ) -> None:
-        """Add tags to exemplars, remove tags, or move them to another family. Each becomes a new version."""
+        """Change tags, family, weight and so on of exemplars. Each becomes a new version."""
         from core.cli.exemplar_changes import change_exemplars
-        from core.exemplars.library.bulk import edit_all, with_tags
+        from core.exemplars.library.bulk import edit_all
+        from core.exemplars.library.records import Edits
 
-        if not (add or remove or to_family.strip()):
-            raise UsageError("Use --add or --remove with a tag, or --to-family with a family.")
-        edit = with_tags(add or (), remove or (), to_family)
+        edits = Edits(
+            add=tuple(add or ()),
+            remove=tuple(remove or ()),
+            family=to_family.strip(),
+            weight=weight,
+            pinned=pinned,
+            never=tuple(never or ()),
+        )
+        if edits == Edits():
+            raise UsageError("Say what to change, such as --add with a tag or --to-family with a family.")
         change_exemplars(
             settings_with(db=db),
             ids or (),
             chosen.filter(),
             "changed",
-            lambda library, which: edit_all(library, which, edit, "changed"),
+            lambda library, which: edit_all(library, which, edits, "changed"),
             as_json=as_json,
         )
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from core.exemplars.library.store import Library, LibraryChange
 from core.exemplars.library.tables import text_number
-from core.exemplars.nearest import SMALL, Mask, Nearest
+from core.exemplars.nearest import SMALL, Mask, Nearest, distances
 from core.exemplars.vectors import Damaged, VectorStore
 from core.llm.embedding import Embedding, OnProgress, Vectors
 from core.schema.errors import DataError
@@ -30,7 +30,7 @@ _DEAD = 10_000
 
 
 class Near(Record):
-    """One exemplar with its distance, from 0 to 2."""
+    """One exemplar with its distance: from 0 to 2, divided by its weight."""
 
     exemplar: Exemplar
     distance: float
@@ -164,7 +164,7 @@ class ExemplarIndex:
     def placed(self) -> Placed:
         """Return all members by their ids, for what looks at all of them at once."""
         rows = sorted(self._row_of.values(), key=lambda row: self._members[row].id)
-        families, _, _, slots = self._columns[:, rows]
+        families, slots = self._columns[0, rows], self._columns[-1, rows]
         return Placed(
             numbers=np.array([self._members[row].number for row in rows], np.int64),
             ids=tuple(self._members[row].id for row in rows),
@@ -200,11 +200,21 @@ class ExemplarIndex:
         *,
         without: int = 0,
     ) -> tuple[Near, ...]:
-        """Return the exemplars nearest to a vector, the nearest first, equal ones by family and id.
+        """Return the exemplars nearest to a vector by their weights, the nearest first, equal ones by family and id.
 
-        `without` is the number of one that does not count. Raises Damaged if the vectors have to be made again.
+        Pinned ones come with them however far they are. `without` is the number of one that does not count.
+        Raises Damaged if the vectors have to be made again.
         """
-        rows = self._nearest_rows(query, count, self._allowed(among, without))
+        allowed = self._allowed(among, without)
+        preferred: Mask = allowed & (self._columns[3] != 0)
+        rows = self._nearest_rows(query, count, allowed & ~preferred)
+        if preferred.any():
+            own = np.flatnonzero(preferred)
+            far = distances(self.rows(self._columns[-1, own]), query)
+            weights = [self._members[row].weight for row in own.tolist()]
+            rows += zip(own.tolist(), np.round(far / weights, 6).tolist(), strict=True)
+            rows.sort(key=self._order)
+            rows = [one for place, one in enumerate(rows) if place < count or self._members[one[0]].pinned]
         exemplars = self.exemplars([self._members[row].number for row, _ in rows])
         near = ((exemplars.get(self._members[row].number), far) for row, far in rows)
         return tuple(Near(exemplar=one, distance=far) for one, far in near if one is not None)
@@ -231,8 +241,11 @@ class ExemplarIndex:
         """The rows of those there are, by number."""
         self._codes: dict[str, int] = {}
         """Families and environments, each with its place."""
-        self._columns = np.zeros((4, 0), np.int64)
-        """Of each row the family, the environment, whether it is new, and the slot: -1 for one that has gone."""
+        self._columns = np.zeros((5, 0), np.int64)
+        """Of each row: family, environment, whether it is new, whether it is preferred, and slot.
+
+        A preferred one has a weight or is pinned. The slot is -1 for one that has gone.
+        """
         self._nearest: Nearest | None = None
         self._generation = ""
 
@@ -256,7 +269,14 @@ class ExemplarIndex:
         if exemplars != self._given:
             given = [
                 LibraryChange(
-                    number, one.id, one.family, one.environment, text_number(one.key), one.review.status
+                    number,
+                    one.id,
+                    one.family,
+                    one.environment,
+                    text_number(one.key),
+                    one.review.status,
+                    one.weight,
+                    one.pinned,
                 )
                 for number, one in exemplars.items()
             ]
@@ -329,6 +349,7 @@ class ExemplarIndex:
                 [self._code(one.family) for one in living],
                 [self._code(one.environment) for one in living],
                 [one.status == "new" for one in living],
+                [one.weight != 1 or one.pinned for one in living],
                 vectors.slots(one.text for one in living),
             ],
             np.int64,
@@ -352,7 +373,7 @@ class ExemplarIndex:
 
     def _allowed(self, among: Among, without: int) -> Mask:
         family, environment, status = among
-        families, environments, new, slots = self._columns
+        families, environments, new, _, slots = self._columns
         allowed: Mask = slots >= 0
         if status is not None:
             allowed &= new == (status == "new")
@@ -375,8 +396,12 @@ class ExemplarIndex:
         far = dict(zip(slots.tolist(), distances.tolist(), strict=True))
         rows = np.flatnonzero(allowed & np.isin(slots_of, slots))
         found = [(row, far[slot]) for row, slot in zip(rows.tolist(), slots_of[rows].tolist(), strict=True)]
-        found.sort(key=lambda one: (one[1], self._members[one[0]].family, self._members[one[0]].id))
+        found.sort(key=self._order)
         return found[:count]
+
+    def _order(self, found: tuple[int, float]) -> tuple[float, str, str]:
+        member = self._members[found[0]]
+        return found[1], member.family, member.id
 
     def _exemplars_of(self, numbers: Sequence[int], given: Mapping[int, Exemplar]) -> dict[int, Exemplar]:
         own = [number for number in numbers if number > 0]

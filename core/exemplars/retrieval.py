@@ -4,19 +4,28 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from textwrap import shorten
 from typing import Protocol
 
 from core.exemplars.checks import fault, unreadable
 from core.exemplars.index import Among, Near
 from core.exemplars.library.tables import tokens_of
+from core.exemplars.nearest import distances
 from core.llm.embedding import Embedding, Vectors
-from core.schema.exemplar import Exemplar, Recall, RecallSettings, Retrieved
+from core.schema.exemplar import Exemplar, Recall, RecallSettings, Retrieved, metadata_of
 
 SHOWN = 5
 """Rejected exemplars that are listed."""
 _NEW = "It is new: review it, so that runs recall it."
 _TOLD = 3
 """Exemplars that cannot be read and are named."""
+ALIKE = 0.6
+"""The distance up to which instructions are like each other.
+
+Measured with the built-in embedding: of the tasks of the exemplars that come
+with the program, half of the pairs of one family lie within it, and none of
+two families; their nearest lie at 0.66.
+"""
 _READ = 64
 """Exemplars of a family that are read at first; more are where these do not fill what may be used."""
 
@@ -39,6 +48,7 @@ async def recall(query: str, index: Searched, settings: RecallSettings, *, envir
     found: tuple[Near, ...] = ()
     of_family: tuple[Near, ...] = ()
     new: tuple[Near, ...] = ()
+    faults: dict[str, str] = {}
     if len(index):
         within = environment if environment and not settings.other_environments else None
         vector = await index.vector(query)
@@ -46,17 +56,21 @@ async def recall(query: str, index: Searched, settings: RecallSettings, *, envir
         found = index.nearest(vector, settings.most + max(SHOWN, settings.votes), among)
         if not settings.unreviewed:
             new = index.nearest(vector, SHOWN, among._replace(status="new"))
-        voters = _voters(_readable(found), settings)
-        if voters and settings.by == "family":
+        faults = await _faults(index, query, found)
+        voters = _voters(_readable(found, faults), settings)
+        if voters:
+            # With `by` exemplars, only those that are pinned are of use.
             family = voted([voter.exemplar.family for voter in voters])
-            many = _READ
+            many = _READ if settings.by == "family" else 1
             while True:
                 of_family = index.nearest(vector, many, among._replace(family=family))
-                chosen, too_many = _chosen(_readable(of_family), settings)
-                if len(of_family) < many or too_many or len(chosen) == settings.most:
+                faults |= await _faults(index, query, of_family)
+                chosen, too_many = _chosen(_readable(of_family, faults), settings)
+                enough = len(of_family) < many or too_many or len(chosen) == settings.most
+                if settings.by != "family" or enough:
                     break
                 many *= 4
-    return _with_new(decide(query, index.embedding.name, settings, found, of_family), new, settings)
+    return _with_new(decide(query, index.embedding.name, settings, found, of_family, faults), new, settings)
 
 
 def _with_new(recalled: Recall, new: tuple[Near, ...], settings: RecallSettings) -> Recall:
@@ -91,14 +105,25 @@ def voted(families: Sequence[str]) -> str:
 
 
 def decide(
-    query: str, name: str, settings: RecallSettings, found: tuple[Near, ...], of_family: tuple[Near, ...]
+    query: str,
+    name: str,
+    settings: RecallSettings,
+    found: tuple[Near, ...],
+    of_family: tuple[Near, ...],
+    faults: Mapping[str, str],
 ) -> Recall:
-    """Say what is used of the nearest; `of_family` are the nearest of the family that is voted for."""
+    """Say what is used of the nearest.
+
+    `of_family` are the nearest of the family that is voted for, and `faults`
+    say by id what of all these is left out, and why.
+    """
     if not found:
         return Recall(query=query, embedding=name, why="There are no exemplars to recall.")
-    readable, faults = _readable(found), _faults((*found, *of_family))
+    readable, of_family = _readable(found, faults), _readable(of_family, faults)
+    faults = dict(faults)
+    left_out = _left_out(faults)
     if not readable:
-        why = f"None of the nearest can be used. {_left_out(faults)}"
+        why = f"None of the nearest can be used. {left_out}"
         return Recall(query=query, embedding=name, retrieved=_retrieved((), (), found, faults), why=why)
     voters = _voters(readable, settings)
     votes = Counter(voter.exemplar.family for voter in voters)
@@ -116,7 +141,8 @@ def decide(
             why=why,
         )
     if settings.by == "family":
-        chosen, too_many = _chosen(_readable(of_family), settings)
+        pool = of_family
+        chosen, too_many = _chosen(pool, settings)
         why = f"{votes[family]} of the {len(voters)} nearest are of the family {family}."
         if len(voters) < min(settings.votes, len(found)):
             alone = (
@@ -126,9 +152,14 @@ def decide(
         if sum(1 for count in votes.values() if count == most) > 1:
             why += " Another family has as many votes; the nearest decides."
     else:
-        chosen, too_many = _chosen(voters, settings)
+        pool = readable
+        pinned = [one for one in of_family if one.exemplar.pinned]
+        chosen, too_many = _chosen((*pinned, *voters), settings, min(settings.votes, settings.most))
         why = f"The {len(chosen)} nearest are used." if len(chosen) > 1 else "The nearest is used."
         why = why if chosen else "None is used."
+    if first := sum(one.exemplar.pinned for one in chosen):
+        why += " One of them is pinned." if first == 1 else f" {first} of them are pinned."
+    why += _ties(chosen, too_many, pool)
     if too_many:
         over = f"With it, the exemplars would have more than {settings.tokens} tokens."
         few = "1 more does" if len(too_many) == 1 else f"{len(too_many)} more do"
@@ -136,7 +167,7 @@ def decide(
         faults |= {one.exemplar.id: over for one in too_many}
         shown = {one.exemplar.id for one in found}
         found = (*found, *[one for one in too_many if one.exemplar.id not in shown][:SHOWN])
-    why = f"{why} {_left_out(_faults((*found, *of_family)))}".strip()
+    why = f"{why} {left_out}".strip()
     return Recall(
         query=query,
         embedding=name,
@@ -148,9 +179,18 @@ def decide(
     )
 
 
-def _faults(near: Iterable[Near]) -> dict[str, str]:
-    """Return the fault of each exemplar that prompts are not to show, by its id."""
-    return {one.exemplar.id: words for one in near if (words := _fault(one.exemplar))}
+async def _faults(index: Searched, query: str, near: Iterable[Near]) -> dict[str, str]:
+    """Return by id why exemplars are not to be shown for a query: a fault, or that it is like a task of `never`."""
+    near = tuple(near)
+    faults = {one.exemplar.id: words for one in near if (words := _fault(one.exemplar))}
+    task = ""
+    for one in near:
+        for text in one.exemplar.never:
+            task = task or metadata_of(query.partition("\nState:\n")[0].removeprefix("Task:"), "")
+            vectors = [await index.vector(whole) for whole in (task, metadata_of(text, ""))]
+            if distances(vectors[0][None], vectors[1])[0] <= ALIKE:
+                faults.setdefault(one.exemplar.id, f"It is never used for tasks like “{shorten(text, 80)}”.")
+    return faults
 
 
 @lru_cache(maxsize=512)
@@ -158,24 +198,45 @@ def _fault(exemplar: Exemplar) -> str:
     return unreadable(exemplar) if exemplar.review.although else fault(exemplar)
 
 
-def _readable(near: Iterable[Near]) -> tuple[Near, ...]:
-    return tuple(one for one in near if not _fault(one.exemplar))
+def _readable(near: Iterable[Near], faults: Mapping[str, str]) -> tuple[Near, ...]:
+    return tuple(one for one in near if one.exemplar.id not in faults)
+
+
+def _ties(chosen: Sequence[Near], too_many: Sequence[Near], pool: Iterable[Near]) -> str:
+    """Return that others lie as far away as the last one that is used, if any do."""
+    if not chosen:
+        return ""
+    last, known = chosen[-1], {one.exemplar.id for one in (*chosen, *too_many)}
+    equal = [
+        one.exemplar.id
+        for one in _distinct((*chosen, *pool))
+        if one.distance == last.distance and one.exemplar.id not in known
+    ]
+    if not equal:
+        return ""
+    more = f" and {len(equal) - 1} more lie" if len(equal) > 1 else " lies"
+    return f" {equal[0]}{more} as near as {last.exemplar.id}; of equal ones, the first by family and id are used."
 
 
 def _left_out(faults: Mapping[str, str]) -> str:
     """Return which exemplars are left out for their faults."""
-    told = [f"{id} is left out, {fault}" for id, fault in list(faults.items())[:_TOLD]]
+    told = [f"{id} is left out, {fault[:1].lower()}{fault[1:]}" for id, fault in list(faults.items())[:_TOLD]]
     more = [f"{len(faults) - _TOLD} more have faults."] if len(faults) > _TOLD else []
     return " ".join((*told, *more))
 
 
-def _chosen(near: Sequence[Near], settings: RecallSettings) -> tuple[list[Near], list[Near]]:
-    """Return the nearest trajectories that fit into the tokens, and those that do not; each trajectory once."""
+def _chosen(
+    near: Sequence[Near], settings: RecallSettings, most: int | None = None
+) -> tuple[list[Near], list[Near]]:
+    """Return the nearest trajectories that fit into the tokens, and those that do not; each trajectory once.
+
+    Pinned ones come first.
+    """
     chosen: list[Near] = []
     too_many: list[Near] = []
     room = settings.tokens
-    for one in _distinct(near):
-        if len(chosen) == settings.most:
+    for one in sorted(_distinct(near), key=lambda one: not one.exemplar.pinned):
+        if len(chosen) == (settings.most if most is None else most):
             break
         size = tokens_of(one.exemplar)
         if size > room:
@@ -221,6 +282,8 @@ def _retrieved(
             distance=one.distance,
             voted=one.exemplar.id in voted,
             used=one.exemplar.id in used,
+            weight=one.exemplar.weight,
+            pinned=one.exemplar.pinned,
             problem=faults.get(one.exemplar.id, ""),
         )
         for one in shown

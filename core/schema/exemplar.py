@@ -107,6 +107,12 @@ class Draft(Record):
     """Where it came from, such as ``miniwob/click-test seed 3``."""
     tags: tuple[str, ...] = ()
     note: str = ""
+    weight: float = Field(default=1.0, ge=0.1, le=10)
+    """Its distance from a task is divided by it when runs look exemplars up: with 2 it counts as twice as near."""
+    pinned: bool = False
+    """Whether it is used before nearer ones wherever its family is voted for."""
+    never: tuple[str, ...] = ()
+    """Instructions: it is not used for tasks like one of them."""
 
     @classmethod
     def of(cls, exemplar: "Exemplar") -> "Draft":
@@ -126,6 +132,10 @@ class Draft(Record):
         if any(one.observation == page for one in self.steps[:step]):
             return ()
         return tuple(contrast for contrast in self.contrasts if contrast.observation == page)
+
+
+FOR_PEOPLE = ("tags", "note", "weight", "pinned", "never")
+"""What is said of a trajectory, not a part of it: two that differ only in this are the same trajectory."""
 
 
 class Exemplar(Draft):
@@ -200,6 +210,9 @@ class Retrieved(Record):
     distance: float
     voted: bool = False
     used: bool = False
+    weight: float = 1.0
+    """`distance` is divided by it."""
+    pinned: bool = False
     problem: str = ""
     """Why it is left out, if it would be used but for its length, its review or what cannot be read of it."""
 

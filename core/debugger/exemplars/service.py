@@ -25,7 +25,7 @@ class ExemplarServices:
         self.saving = SavingService(session, self.changes)
         self.recording = RecordingService(session)
         self.duplicates = DuplicatesService(session, self.changes)
-        self.retrieval = RetrievalService(session)
+        self.retrieval = RetrievalService(session, self.library)
         self.library.refreshed.connect(lambda _none: self.duplicates.follow())
         self.library.refreshed.connect(lambda _none: self.retrieval.announce())
 

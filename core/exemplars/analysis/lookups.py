@@ -133,9 +133,9 @@ class WithDraft:
         if not among.has(self._draft):
             return found
         (far,) = distances(self._vector[None], query).tolist()
-        both = [*found, Near(exemplar=self._draft, distance=far)]
+        both = [*found, Near(exemplar=self._draft, distance=round(far / self._draft.weight, 6))]
         both.sort(key=lambda one: (one.distance, one.exemplar.family, one.exemplar.id))
-        return tuple(both[:count])
+        return tuple(one for place, one in enumerate(both) if place < count or one.exemplar.pinned)
 
 
 async def try_lookup(
@@ -211,10 +211,16 @@ def places(found: Recall, settings: RecallSettings) -> dict[str, MapPlace]:
             distance=one.distance,
             voted=one.voted,
             used=one.used,
-            why=_why(one, found, settings),
+            why=_why(one, found, settings) + _preferred(one),
         )
         for rank, one in enumerate(ordered, start=1)
     }
+
+
+def _preferred(one: Retrieved) -> str:
+    """Return how a person prefers one."""
+    weight = f" Its distance is divided by its weight, {one.weight:g}." if one.weight != 1 else ""
+    return weight + (" It is pinned." if one.pinned else "")
 
 
 def _why(one: Retrieved, found: Recall, settings: RecallSettings) -> str:

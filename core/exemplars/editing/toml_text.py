@@ -1,12 +1,26 @@
 """Writes an exemplar as TOML: the same keys in the same order; what is empty and not required is left out."""
 
+import json
 import re
 from collections.abc import Iterable
 
 from core.schema.exemplar import AbstractionPair, Draft, DraftContrast, DraftStep, KeptPrompt
 from core.schema.record import Record
 
-_HEAD = ("id", "family", "task", "environment", "tags", "note", "source", "metadata", "parser")
+_HEAD = (
+    "id",
+    "family",
+    "task",
+    "environment",
+    "tags",
+    "note",
+    "weight",
+    "pinned",
+    "never",
+    "source",
+    "metadata",
+    "parser",
+)
 TABLES: dict[str, type[Record]] = {
     "steps": DraftStep,
     "contrasts": DraftContrast,
@@ -82,10 +96,15 @@ def _pairs(record: Record, names: Iterable[str]) -> str:
     lines = []
     for name in names:
         value = getattr(record, name)
-        if value or name in _REQUIRED:
-            written = string_text(value, block=name in _BLOCKS) if isinstance(value, str) else _list(value)
-            lines.append(f"{name} = {written}\n")
+        if name in _REQUIRED or value != type(record).model_fields[name].get_default():
+            lines.append(f"{name} = {_written(name, value)}\n")
     return "".join(lines)
+
+
+def _written(name: str, value: str | float | tuple[str, ...]) -> str:
+    if isinstance(value, str):
+        return string_text(value, block=name in _BLOCKS)
+    return _list(value) if isinstance(value, tuple) else json.dumps(value)
 
 
 def _list(texts: tuple[str, ...]) -> str:

@@ -19,11 +19,11 @@ from core.exemplars.exchange.documents import Document, RawRecord
 from core.exemplars.exchange.foreign import MisplacedError, is_sound
 from core.exemplars.exchange.plan import Fate, PlannedEntry, ReadOptions
 from core.exemplars.files import LONGEST_ID
-from core.schema.exemplar import Exemplar
+from core.schema.exemplar import FOR_PEOPLE, Exemplar
 from core.settings.user_file import problem
 from core.trace.imports.records import FaultyError, first_reason
 
-_NOT_CONTENT = {"id", "source", "tags", "note", "review", "format"}
+_NOT_CONTENT = {"id", "source", "review", "format", *FOR_PEOPLE}
 
 
 class LeftOutError(Exception):

@@ -1,15 +1,13 @@
-"""Changes of many exemplars at once: their status, tags or family, all or none."""
+"""Changes of many exemplars at once: their status, tags, family and weight, all or none."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
 from core.exemplars.checks import fault
-from core.exemplars.library.records import review_now
+from core.exemplars.library.records import Edits, review_now
 from core.exemplars.library.store import Library
 from core.schema.exemplar import Exemplar, Status
-
-Edit = Callable[[Exemplar], Exemplar]
 
 
 class BulkChange(NamedTuple):
@@ -45,8 +43,8 @@ def review_all(library: Library, ids: Sequence[str], status: Status, *, although
     return BulkChange(changed, faulty=faulty)
 
 
-def edit_all(library: Library, ids: Sequence[str], edit: Edit, why: str) -> BulkChange:
-    """Save what `edit` makes of each as a new version. Raises LibraryError."""
+def edit_all(library: Library, ids: Sequence[str], edits: Edits, why: str) -> BulkChange:
+    """Save what the edits make of each as a new version. Raises LibraryError."""
     changed: list[str] = []
     read_only: list[str] = []
 
@@ -56,21 +54,9 @@ def edit_all(library: Library, ids: Sequence[str], edit: Edit, why: str) -> Bulk
             entry = library.find(id)
             if entry is not None and entry.read_only:
                 read_only.append(id)
-            elif entry is not None and (after := edit(entry.exemplar)) != entry.exemplar:
+            elif entry is not None and (after := edits.of(entry.exemplar)) != entry.exemplar:
                 changed.append(id)
                 yield after, None
 
     library.save_all(edited(), why=why)
     return BulkChange(tuple(changed), tuple(read_only))
-
-
-def with_tags(add: Collection[str], remove: Collection[str] = (), family: str = "") -> Edit:
-    """Return the edit that adds tags, takes others away, and gives another family if there is one."""
-
-    def edit(exemplar: Exemplar) -> Exemplar:
-        left = (tag for tag in exemplar.tags if tag not in remove)
-        return exemplar.replace(
-            tags=tuple(dict.fromkeys((*left, *add))), family=family.strip() or exemplar.family
-        )
-
-    return edit

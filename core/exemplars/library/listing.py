@@ -28,7 +28,7 @@ from core.storage.database import DatabaseFile, damaged, match_of
 
 _COLUMNS = (
     "id, family, task, environment, site, origin, run, step, file, llm, made, changed, tags, note, status,"
-    " reviewed_by, reviewed_at, although, version, steps, contrasts, tokens"
+    " reviewed_by, reviewed_at, although, version, steps, contrasts, tokens, weight, pinned"
 )
 _COUNTED = ("family", "environment", "site", "origin", "llm", "file", "run")
 MOST_VALUES = 200

@@ -126,6 +126,8 @@ class LibraryRow(Record):
     """How many looks it has."""
     contrasts: int = 0
     tokens: int = 0
+    weight: float = 1.0
+    pinned: bool = False
     standing: RetrievalRecord = RetrievalRecord()
     plays: bool | None = None
     """Whether its last replay was a success; None if there was none, or nobody could judge."""
@@ -162,14 +164,14 @@ Measure = Literal[
 """What was found out about exemplars: by runs, by trying, and by comparing them."""
 Order = Literal[
     "changed", "made", "family", "id", "tokens", "task", "environment", "origin", "site", "llm", "steps",
-    "status", "file", "run", Measure,
+    "status", "file", "run", "weight", Measure,
 ]  # fmt: skip
 """What comes first: the latest, the largest, or the first by the alphabet. Equal ones come by id.
 
 Those of which a measure is not known come last, also in the reverse order.
 """
 DESCENDING: tuple[Order, ...] = (
-    "changed", "made", "tokens", "steps", "run", "retrieved", "used", "helped", "played", "worth", "credit",
+    "changed", "made", "tokens", "steps", "run", "weight", "retrieved", "used", "helped", "played", "worth", "credit",
 )  # fmt: skip
 """Orders in which the largest comes first."""
 Finding = Literal[
@@ -239,6 +241,30 @@ class Counts(Record):
     families: int = 0
     by: dict[str, dict[str, int]] = {}
     """By family, environment, site, origin, llm, file, run, tag and finding, then by value, the most frequent first."""
+
+
+class Edits(Record):
+    """Changes of many exemplars; what is empty or None stays as it is."""
+
+    add: tuple[str, ...] = ()
+    """Tags."""
+    remove: tuple[str, ...] = ()
+    family: str = ""
+    weight: float | None = None
+    pinned: bool | None = None
+    never: tuple[str, ...] = ()
+    """Instructions that are added."""
+
+    def of(self, exemplar: Exemplar) -> Exemplar:
+        """Return the changed exemplar."""
+        left = (tag for tag in exemplar.tags if tag not in self.remove)
+        return exemplar.replace(
+            tags=tuple(dict.fromkeys((*left, *self.add))),
+            family=self.family or exemplar.family,
+            weight=exemplar.weight if self.weight is None else self.weight,
+            pinned=exemplar.pinned if self.pinned is None else self.pinned,
+            never=tuple(dict.fromkeys((*exemplar.never, *self.never))),
+        )
 
 
 class Version(Record):

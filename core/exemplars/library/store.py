@@ -54,6 +54,8 @@ class LibraryChange(NamedTuple):
     environment: str
     text: int
     status: Status
+    weight: float
+    pinned: bool
 
 
 class Library:
@@ -342,13 +344,13 @@ class Library:
         """Return the last change, and the exemplars changed after `since`, in that order."""
         with self._database.read():
             cursor = self._database.execute(
-                "SELECT number, id, family, environment, text, status, change FROM exemplars"
+                "SELECT number, id, family, environment, text, status, weight, pinned, change FROM exemplars"
                 " WHERE change > ? ORDER BY change",
                 (since,),
             )
             rows = cursor.fetchall()
         found = [LibraryChange(*row[:-1]) for row in rows]
-        return (rows[-1][6] if rows else since), found
+        return (rows[-1][-1] if rows else since), found
 
     def tasks(self, numbers: Sequence[int]) -> dict[int, str]:
         """Return the tasks of these exemplars by their numbers."""

@@ -154,13 +154,16 @@ _VERSION_5 = "\n".join(
 
 _VERSION_6 = """
 ALTER TABLE exemplars ADD COLUMN file TEXT NOT NULL DEFAULT '';
+ALTER TABLE exemplars ADD COLUMN weight REAL NOT NULL DEFAULT 1;
+ALTER TABLE exemplars ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE outcomes ADD COLUMN measured INTEGER NOT NULL DEFAULT 0;
 """
-"""Tell which file an exemplar came from, and which runs are of evaluations."""
+"""Tell which file an exemplar came from, what is preferred, and which runs are of evaluations."""
 _EXEMPLARS_NOW = _EXEMPLARS.replace(
     "    archived INTEGER NOT NULL,\n",
     "    status TEXT NOT NULL,\n    reviewed_by TEXT NOT NULL,\n    reviewed_at REAL NOT NULL,\n"
-    "    although INTEGER NOT NULL,\n    file TEXT NOT NULL,\n",
+    "    although INTEGER NOT NULL,\n    file TEXT NOT NULL,\n    weight REAL NOT NULL,\n"
+    "    pinned INTEGER NOT NULL,\n",
 )
 
 BESIDE = f"""
@@ -224,6 +227,8 @@ def values_of(exemplar: Exemplar, provenance: Provenance, tokens: int) -> dict[s
         "step": provenance.step,
         "llm": plain(provenance.llm),
         "file": plain(provenance.file),
+        "weight": exemplar.weight,
+        "pinned": exemplar.pinned,
         "tags": json.dumps(exemplar.tags),
         "note": plain(exemplar.note),
         **review_values(exemplar.review),

@@ -46,6 +46,7 @@ class AnalysesController(FeatureController):
         page.look_up_requested.connect(self._on_look_up)
         page.draft_requested.connect(service.compare_with)
         page.take_requested.connect(service.take)
+        page.never_requested.connect(service.never)
         self.follow(service.taken, page.form.show_task)
         service.announce()
 

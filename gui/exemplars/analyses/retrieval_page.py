@@ -9,8 +9,10 @@ from core.schema.exemplar import Recall
 from gui.exemplars.analyses.map_pane import MapPane
 from gui.exemplars.analyses.page import NO_EXEMPLARS, AnalysisPage, View, panel
 from gui.exemplars.analyses.retrieval_form import RetrievalForm
+from gui.shell.command_set import CommandSet
 from gui.theme.theme import Theme
-from gui.widgets.buttons import key_button
+from gui.widgets.buttons import action_button, key_button
+from gui.widgets.commands import Command
 from gui.widgets.formats import count
 from gui.widgets.layouts import holding, in_row, on_panel, scrolled, splitter
 from gui.widgets.plain_table import Column, PlainTable, TableLine
@@ -52,12 +54,22 @@ class RetrievalPage(AnalysisPage):
     draft_requested = Signal(object)
     """An exemplar to test instead of the stored one, or None."""
     take_requested = Signal(int, int)
+    never_requested = Signal(str)
+    """The id of an exemplar that is not to be used for tasks like this."""
     map_toggled = Signal(bool)
     """Whether the map is shown now."""
+
+    COMMANDS = (
+        Command("never", "Never for this task", "Ctrl+Del", "", "", 1.1,
+            "Never use the selected exemplar for tasks like this one",
+            lambda page: page.never_requested.emit(str(page.table.current_key)),
+            lambda page: "" if page.table.current_key else "Look a task up, and select an exemplar in the list"),
+    )  # fmt: skip
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self._bench = Bench()
+        self.commands = CommandSet(theme, [(self, "")], self)
         self.form = RetrievalForm(theme, self)
         self.form.look_up_wanted.connect(self._on_look_up)
         self.form.take_wanted.connect(self.take_requested)
@@ -77,9 +89,12 @@ class RetrievalPage(AnalysisPage):
         self.map_button.setCheckable(True)
         self.map_button.setChecked(True)
         self.map_button.toggled.connect(self._on_map)
-        self.add(self.look_up_button, self.cancel_button, self.progress, self.words, self.map_button)
+        self.addActions([bound.action for bound in self.commands])
+        never = action_button(self.commands.by_id["never"].action, self)
+        self.add(self.look_up_button, never, self.cancel_button, self.progress, self.words, self.map_button)
         self._lay_out(theme)
         self.show_view(View(result=self._bench))
+        self.commands.refresh()
 
     def _lay_out(self, theme: Theme) -> None:
         self.draft_words = NoteLabel("remedy", parent=self)
@@ -99,6 +114,7 @@ class RetrievalPage(AnalysisPage):
         self.before = NoteLabel("dim", parent=self, margins=(12, 2, 12, 6))
         self.table = PlainTable(theme, "What would be retrieved", _COLUMNS, self)
         self.table.opened.connect(lambda id: self.exemplar_opened.emit(str(id)))
+        self.table.current.connect(lambda _id: self.commands.refresh())
         result = panel(self.looked_up, self.now, self.before, self.table, tall=self.table)
         self.or_words = OrWords(result, self)
         left = scrolled("What is looked up", self.form)
@@ -152,6 +168,7 @@ class RetrievalPage(AnalysisPage):
         for column in (_BEFORE, _CHANGE):
             self.table.setColumnHidden(column, not compares)
         self.table.show_lines([_line(row, compares=compares) for row in trial.rows])
+        self.commands.refresh()
 
     # Input of the person
 

@@ -93,7 +93,7 @@ class LibraryController(FeatureController):
         page.detail.versions.version_wanted.connect(service.make_current)
         page.check_requested.connect(service.check)
         page.review_requested.connect(service.review)
-        page.tag_requested.connect(service.tag)
+        page.edits_requested.connect(service.edit)
         page.export_requested.connect(service.export)
         page.reindex_requested.connect(service.reindex)
         page.replay_requested.connect(service.replay)

@@ -59,8 +59,8 @@ class LibraryPage(QWidget):
     copy_requested = Signal(str)
     review_requested = Signal(object, str, bool)
     """A `Chosen`, its new status, and whether it is used although it has faults."""
-    tag_requested = Signal(object, object, object, str)
-    """A `Chosen`, the tags to add, those to remove, and the new family, which may be empty."""
+    edits_requested = Signal(object, object)
+    """A `Chosen`, and the `Edits` to make."""
     check_requested = Signal(object)
     """A `Chosen`."""
     replay_requested = Signal(object)
@@ -113,8 +113,8 @@ class LibraryPage(QWidget):
             "Mark it as reviewed, and recall it although it has faults",
             lambda page: page.review_requested.emit(page.table.chosen, "reviewed", True),
             lambda page: page.why_none),
-        Command("tags", "Tags and family…", "Ctrl+T", "tag", "", 2.15,
-            "Add and remove tags of the selected exemplars, or give them another family",
+        Command("tags", "Tags, family, weight…", "Ctrl+T", "tag", "", 2.15,
+            "Change tags, family, weight and pin of the selected exemplars",
             lambda page: page.ask_tags(), lambda page: page.why_none or page.why_read_only),
         Command("compare", "Compare all", "Ctrl+Shift+A", "diff", "", 2.18,
             "Find the nearest other one of each exemplar, and the family that is found for it without itself",
@@ -414,7 +414,7 @@ class LibraryPage(QWidget):
         self.table.setFocus()
 
     def ask_tags(self) -> None:
-        """Ask for tags to add and to remove, and for another family."""
+        """Ask what to change of all that is selected."""
         from gui.exemplars.library.tag_dialog import TagDialog
 
         chosen, rows, offers = (
@@ -429,7 +429,7 @@ class LibraryPage(QWidget):
             families=tuple(offers.get("family", ())),
             parent=self.window(),
         )
-        dialog.made.connect(lambda *change: self.tag_requested.emit(chosen, *change))
+        dialog.made.connect(lambda edits: self.edits_requested.emit(chosen, edits))
         dialog.open()
 
     def export(self) -> None:

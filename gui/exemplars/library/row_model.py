@@ -24,7 +24,19 @@ _IDLE_MS = 15
 _SIDE = 8
 """As used in headings."""
 _PLAIN = ("id", "family", "task")
-HIDDEN = ("like", "file", "run", "environment", "site", "llm", "retrieved", "credit", "played", "made")
+HIDDEN = (
+    "like",
+    "file",
+    "run",
+    "environment",
+    "site",
+    "llm",
+    "retrieved",
+    "credit",
+    "weight",
+    "played",
+    "made",
+)
 """Columns that are hidden by default."""
 
 
@@ -75,6 +87,9 @@ COLUMNS: tuple[LibraryColumn, ...] = (
     LibraryColumn(
         "credit", "Credit", 60, "credit", True,
         "How much likelier it made single actions, from -1 to 1, on average (Credit in Ask again)",
+    ),
+    LibraryColumn(
+        "weight", "Weight", 70, "weight", tooltip="Divides its distance when runs look up. Pinned: before nearer ones"
     ),
     LibraryColumn("tags", "Tags", 110),
     LibraryColumn("played", "Played", 132, "played", tooltip="When it was replayed last"),
@@ -252,6 +267,7 @@ _CELLS: dict[str, Callable[[LibraryRow], str]] = {
     "tags": lambda row: ", ".join(row.tags),
     "file": lambda row: PurePath(row.file).name,
     "plays": _plays,
+    "weight": lambda row: ", ".join([f"{row.weight:g}"] * (row.weight != 1) + ["pinned"] * row.pinned),
     "helped": _helped,
     "worth": _worth,
     "credit": lambda row: "" if row.credit is None else f"{row.credit:+.2f}",

@@ -1,21 +1,25 @@
-"""Asks for tags to add and to remove, and for another family, of the selected exemplars."""
+"""Asks for tags to add and to remove, another family, weight and pin of the selected exemplars."""
 
 from collections.abc import Sequence
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QCompleter, QDialog, QFormLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QCompleter, QDialog, QDoubleSpinBox, QFormLayout, QLineEdit, QWidget
 
+from core.exemplars.library.records import Edits
 from gui.widgets.buttons import key_button
+from gui.widgets.choices import titled_box
 from gui.widgets.formats import count
 from gui.widgets.layouts import in_column, in_row
 from gui.widgets.words import NoteLabel, labelled
+
+_AS_IS = "As they are"
 
 
 class TagDialog(QDialog):
     """Sends what is to be changed when it is accepted; fields that are left empty change nothing."""
 
-    made = Signal(object, object, str)
-    """The tags to add, those to remove, and the new family."""
+    made = Signal(object)
+    """The `Edits`."""
 
     def __init__(
         self,
@@ -28,16 +32,24 @@ class TagDialog(QDialog):
     ) -> None:
         """`tags` are those that the selection has, `known` and `families` what can be completed."""
         super().__init__(parent)
-        self.setWindowTitle(f"Tags and family of {count(selected, 'exemplar')}")
+        self.setWindowTitle(f"Change {count(selected, 'exemplar')}")
         self.setMinimumWidth(460)
         self.add = self._field("Add tags", "Separated by commas", known)
         self.remove = self._field("Remove tags", ", ".join(tags) or "They have no tags", tags)
-        self.family = self._field("Move to the family", "As they are", families)
+        self.family = self._field("Move to the family", _AS_IS, families)
+        self.weight = QDoubleSpinBox(self, decimals=1, minimum=0.0, maximum=10.0, singleStep=0.5)
+        self.weight.setSpecialValueText(_AS_IS)
+        self.weight.setAccessibleName("Weight")
+        self.weight.setToolTip("Distances are divided by it when runs look up. Above 1, they count as nearer")
+        pins = ((_AS_IS, None), ("Pinned", True), ("Not pinned", False))
+        self.pinned = titled_box(
+            pins, "Pin", "Pinned ones are used before nearer ones of their families", self
+        )
         self.words = NoteLabel(
             "dim", "Each changed exemplar becomes a new version. Files stay as they are.", self
         )
         form = QFormLayout()
-        for field in (self.add, self.remove, self.family):
+        for field in (self.add, self.remove, self.family, self.weight, self.pinned):
             form.addRow(field.accessibleName(), field)
         cancel = key_button("Cancel", "Change nothing", "Esc", self.reject, self)
         self.change_button = key_button("Change", "Change the exemplars", "", self.accept, self, accent=True)
@@ -53,6 +65,8 @@ class TagDialog(QDialog):
         )
         for field in (self.add, self.remove, self.family):
             field.textChanged.connect(self._refresh)
+        self.weight.valueChanged.connect(self._refresh)
+        self.pinned.currentIndexChanged.connect(self._refresh)
         self._refresh()
 
     def _field(self, name: str, hint: str, values: Sequence[str]) -> QLineEdit:
@@ -60,12 +74,22 @@ class TagDialog(QDialog):
         field.setCompleter(QCompleter(values, field))
         return field
 
+    @property
+    def edits(self) -> Edits:
+        """What is to be changed."""
+        return Edits(
+            add=_tags(self.add),
+            remove=_tags(self.remove),
+            family=self.family.text().strip(),
+            weight=max(0.1, self.weight.value()) if self.weight.value() else None,
+            pinned=self.pinned.currentData(),
+        )
+
     def _refresh(self) -> None:
-        fields = (self.add, self.remove, self.family)
-        self.change_button.setEnabled(any(field.text().strip() for field in fields))
+        self.change_button.setEnabled(self.edits != Edits())
 
     def accept(self) -> None:
-        self.made.emit(_tags(self.add), _tags(self.remove), self.family.text().strip())
+        self.made.emit(self.edits)
         super().accept()
 
 

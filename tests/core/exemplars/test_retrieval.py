@@ -123,3 +123,47 @@ async def test_an_exemplar_that_cannot_be_read_is_left_out_and_told():
     alone = await looked_up(BUTTON, broken)
     assert alone.used == ()
     assert alone.why.startswith("None of the nearest can be used.")
+
+
+async def test_a_weight_divides_the_distance_also_of_one_that_is_far_behind():
+    many = [ALL[0].replace(id=f"b-{n:02}", task=f"Click on the button {n}.") for n in range(80)]
+    plain = await looked_up(ALL[3].key, ALL[3], ALL[5], *many, by="exemplars", votes=1, most=1)
+    assert plain.used == (ALL[3],)
+    far = next(one.distance for one in (await looked_up(ALL[3].key, ALL[5])).retrieved)
+    heavy = ALL[5].replace(weight=10)
+    light = ALL[3].replace(weight=0.1)
+    found = await looked_up(f"{ALL[3].key} now", light, heavy, *many, by="exemplars", votes=1, most=1)
+    assert found.used == (heavy,)
+    one = found.retrieved[0]
+    assert one.weight == 10
+    assert one.distance < far / 9
+
+
+async def test_a_pinned_one_is_used_before_nearer_ones_of_its_family_and_nowhere_else():
+    many = [ALL[0].replace(id=f"b-{n:02}", task=f"Click on the button {n}.") for n in range(80)]
+    pinned = ALL[1].replace(metadata="Something else altogether.", pinned=True)
+    for settings in ({"most": 2}, {"by": "exemplars", "votes": 2}):
+        found = await looked_up(BUTTON, pinned, ALL[5], *many, **settings)
+        assert found.used[-1].id == pinned.id
+        assert len(found.used) == 2
+        assert "One of them is pinned." in found.why
+        elsewhere = await looked_up(ALL[5].key, pinned, ALL[5], ALL[6], *many, **settings)
+        assert pinned.id not in {one.id for one in elsewhere.used}
+
+
+async def test_one_is_never_used_for_tasks_like_those_that_it_names():
+    never = ALL[0].replace(never=("Click on the Yes button!",))
+    found = await looked_up(BUTTON, never, ALL[1], ALL[3])
+    assert never.id not in {one.id for one in found.used}
+    assert f"{never.id} is left out, it is never used for tasks like “Click on the Yes button!”." in found.why
+    assert found.votes.get("click-button") == 1
+    other = await looked_up(BUTTON, never.replace(never=("Book a flight to Oslo for tomorrow.",)))
+    assert [one.id for one in other.used] == [never.id]
+
+
+async def test_that_another_lies_as_near_is_told():
+    twins = [ALL[0].replace(id=id, task=f"Click it, {id}.", metadata=BUTTON) for id in ("a", "b", "c")]
+    found = await looked_up(BUTTON, *twins, by="exemplars", votes=1)
+    assert [one.id for one in found.used] == ["a"]
+    assert "b and 1 more lie as near as a; of equal ones, the first by family and id are used." in found.why
+    assert "as near as" not in (await looked_up(BUTTON, *twins, by="exemplars", votes=3)).why

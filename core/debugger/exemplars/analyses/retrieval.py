@@ -8,6 +8,7 @@ from core.agent.presets import Presets
 from core.debugger.commands import command
 from core.debugger.exemplars.analyses.service import AnalysisService
 from core.debugger.exemplars.analyses.views import AnalysisView, Bench, BenchQuery, ExemplarMap, TaskPlace
+from core.debugger.exemplars.library.views import Chosen
 from core.exemplars.memory import Memory
 from core.schema.errors import DataError, UsageError
 from core.schema.exemplar import Exemplar, RecallSettings
@@ -16,6 +17,7 @@ from core.schema.step import Observed, Recalled, record_of
 from core.trace.store import TraceStore
 
 if TYPE_CHECKING:
+    from core.debugger.exemplars.library.service import LibraryService
     from core.debugger.session import Session
     from core.exemplars.analysis.map import Projection
     from core.exemplars.index import ExemplarIndex
@@ -32,8 +34,9 @@ class RetrievalService(AnalysisService[Bench]):
 
     view = AnalysisView[Bench](result=Bench())
 
-    def __init__(self, session: "Session") -> None:
+    def __init__(self, session: "Session", library: "LibraryService") -> None:
         super().__init__(session)
+        self._library = library
         self.taken: Signal[BenchQuery] = Signal()
         """A task that was taken from a run, for the form."""
         self._draft: Exemplar | None = None
@@ -82,6 +85,16 @@ class RetrievalService(AnalysisService[Bench]):
                 await self._draw(index)
 
         await self.analyse("Searching", lambda: self.with_index(use))
+
+    @command
+    async def never(self, id: str) -> None:
+        """Never use an exemplar for tasks like the one that was looked up, and look that up again."""
+        from core.exemplars.library.records import Edits
+
+        if (query := self._bench.query) is not None:
+            task = query.task.removeprefix("Task:").partition(_STATE)[0].strip()
+            await self._library.edit_all(Chosen(ids=(id,)), Edits(never=(task,)))
+            self.look_up(query, with_map=self._with_map)
 
     @command
     async def draw(self) -> None:

@@ -41,7 +41,7 @@ from core.debugger.job_process import JobProcess, shared_flags
 from core.debugger.service import JobService
 from core.exemplars.checks import Checker
 from core.exemplars.files import write_files
-from core.exemplars.library.records import IN_USE, NEAR_DUPLICATE, Entry
+from core.exemplars.library.records import IN_USE, NEAR_DUPLICATE, Edits, Entry
 from core.exemplars.library.trace_sync import note_retrievals, success_of
 from core.exemplars.problem import Problem
 from core.schema.errors import BackstepError, UsageError
@@ -319,17 +319,17 @@ class LibraryService(JobService[LibraryJob]):
         )
 
     @command
-    async def tag(
-        self, chosen: Chosen, add: tuple[str, ...], remove: tuple[str, ...], family: str = ""
-    ) -> None:
-        """Add tags, remove tags, and give another family if there is one; those of files stay as they are."""
-        from core.exemplars.library.bulk import edit_all, with_tags
+    async def edit(self, chosen: Chosen, edits: Edits) -> None:
+        """Change exemplars; those of files stay as they are."""
+        await self.edit_all(chosen, edits)
 
-        edit, done = with_tags(add, remove, family), "changed"
-        if family:
-            done = f"moved to the family {family}"
+    async def edit_all(self, chosen: Chosen, edits: Edits) -> None:
+        """Change exemplars and wait for it."""
+        from core.exemplars.library.bulk import edit_all
+
+        done = f"moved to the family {edits.family}" if edits.family else "changed"
         await self._change_all(
-            chosen, "change", done, lambda library, ids: edit_all(library, ids, edit, done)
+            chosen, "change", done, lambda library, ids: edit_all(library, ids, edits, done)
         )
 
     async def _change_all(

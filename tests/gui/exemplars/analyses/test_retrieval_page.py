@@ -125,3 +125,13 @@ def test_the_map_is_folded_and_a_lookup_then_asks_for_none(page, qtbot):
     with qtbot.waitSignal(page.look_up_requested) as asked:
         page.look_up_button.click()
     assert asked.args[1] is False
+
+
+def test_the_selected_one_is_never_to_be_used_for_such_tasks(page, qtbot):
+    never = page.commands.by_id["never"].action
+    assert not never.isEnabled()
+    page.show_view(View(result=BENCH))
+    page.table.choose("b")
+    with qtbot.waitSignal(page.never_requested) as asked:
+        never.trigger()
+    assert asked.args == ["b"]

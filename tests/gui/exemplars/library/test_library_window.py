@@ -150,6 +150,8 @@ def test_tags_and_a_family_are_given_to_the_whole_selection(opened, library):
     assert not dialog.change_button.isEnabled()
     dialog.add.setText("checked, by hand")
     dialog.family.setText("press-button")
+    dialog.weight.setValue(2)
+    dialog.pinned.setCurrentIndex(1)
     dialog.change_button.click()
     row = opened.page.table.rows_model.row
     opened.wait(
@@ -158,6 +160,7 @@ def test_tags_and_a_family_are_given_to_the_whole_selection(opened, library):
             for at in range(3)
         )
     )
+    assert (row(0).weight, row(0).pinned) == (2, True)
 
 
 def test_what_is_saved_elsewhere_comes_in_and_the_selection_stays(opened, library):

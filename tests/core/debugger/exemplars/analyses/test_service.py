@@ -6,6 +6,8 @@ import pytest
 
 from core.debugger.exemplars.analyses.retrieval import RetrievalService, query_of
 from core.debugger.exemplars.analyses.views import BenchQuery
+from core.debugger.exemplars.changes import ExemplarChanges
+from core.debugger.exemplars.library.service import LibraryService
 from core.exemplars.library.records import Provenance
 from core.schema.errors import NotInTraceError
 from core.schema.exemplar import RecallSettings
@@ -23,12 +25,17 @@ async def full(session):
     return session
 
 
+@pytest.fixture
+async def library(session):
+    return LibraryService(session, ExemplarChanges(session))
+
+
 def rests(view):
     return not view.busy
 
 
-async def test_the_map_has_a_point_for_each_and_the_task_among_them(full):
-    service = RetrievalService(full)
+async def test_the_map_has_a_point_for_each_and_the_task_among_them(full, library):
+    service = RetrievalService(full, library)
     watched = Watched(service)
     query = BenchQuery(task=text_of(1, 2))
     view = await watched.after(
@@ -43,8 +50,8 @@ async def test_the_map_has_a_point_for_each_and_the_task_among_them(full):
     assert distance < 0.01
 
 
-async def test_the_map_is_drawn_again_only_when_exemplars_have_changed(full):
-    service = RetrievalService(full)
+async def test_the_map_is_drawn_again_only_when_exemplars_have_changed(full, library):
+    service = RetrievalService(full, library)
     watched = Watched(service)
     view = await watched.after(service.draw, lambda view: rests(view) and view.result.map)
     first = view.result.map
@@ -57,8 +64,8 @@ async def test_the_map_is_drawn_again_only_when_exemplars_have_changed(full):
     assert view.result.map.ids[view.result.map.task.near[0][0]] == clustered(3, 1).id
 
 
-async def test_a_map_that_is_asked_for_during_a_lookup_comes_with_it(full):
-    service = RetrievalService(full)
+async def test_a_map_that_is_asked_for_during_a_lookup_comes_with_it(full, library):
+    service = RetrievalService(full, library)
     service.look_up(BenchQuery(task=text_of(1, 2)))
     service.draw()
     view = await Watched(service).until(lambda view: rests(view) and view.result.map)
@@ -66,14 +73,14 @@ async def test_a_map_that_is_asked_for_during_a_lookup_comes_with_it(full):
     assert view.result.map.task is not None
 
 
-async def test_an_empty_library_has_an_empty_map(session):
-    service = RetrievalService(session)
+async def test_an_empty_library_has_an_empty_map(session, library):
+    service = RetrievalService(session, library)
     view = await Watched(service).after(service.draw, lambda view: rests(view) and view.result.map)
     assert (view.result.map.ids, view.problem) == ((), "")
 
 
-async def test_a_lookup_is_tried_with_a_draft_and_without_it(full):
-    service = RetrievalService(full)
+async def test_a_lookup_is_tried_with_a_draft_and_without_it(full, library):
+    service = RetrievalService(full, library)
     watched = Watched(service)
     view = await watched.after(service.announce, lambda view: view.result.members is not None)
     assert view.result.members == len(MEMBERS)
@@ -92,8 +99,22 @@ async def test_a_lookup_is_tried_with_a_draft_and_without_it(full):
     assert view.result.draft == ""
 
 
-async def test_a_lookup_of_nothing_says_what_to_do(full):
-    service = RetrievalService(full)
+async def test_one_that_is_never_to_be_used_for_such_tasks_is_left_out_of_the_next_lookup(full, library):
+    service, notices = RetrievalService(full, library), []
+    library.noticed.connect(notices.append)
+    watched = Watched(service)
+    query = BenchQuery(task=text_of(1, 2), settings=RecallSettings(by="exemplars", votes=1))
+    view = await watched.after(lambda: service.look_up(query), lambda view: rests(view) and view.result.trial)
+    (used,) = view.result.trial.now.used
+    view = await watched.after(
+        lambda: service.never(used.id), lambda view: rests(view) and used not in view.result.trial.now.used
+    )
+    assert f"{used.id} is left out, it is never used for tasks like" in view.result.trial.now.why
+    assert notices[-1].change == f"change “{used.id}”"
+
+
+async def test_a_lookup_of_nothing_says_what_to_do(full, library):
+    service = RetrievalService(full, library)
     view = await Watched(service).after(lambda: service.look_up(BenchQuery()), lambda view: view.problem)
     assert view.problem == "Type a task, or take one from a run."
 

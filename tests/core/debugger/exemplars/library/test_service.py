@@ -7,7 +7,7 @@ import pytest
 from core.debugger.exemplars.library.views import PAGE, Chosen, Query
 from core.exemplars.exchange.plan import ImportChoices
 from core.exemplars.files import ExemplarFiles
-from core.exemplars.library.records import Filter, Retrieval
+from core.exemplars.library.records import Edits, Filter, Retrieval
 from core.exemplars.library.store import Library
 from core.schema.exemplar import ExemplarReview
 from core.trace.records import RunEnd
@@ -137,14 +137,14 @@ def test_tags_and_a_family_are_given_to_many_as_one_change_and_files_stay_as_the
     library.put(ALL[0])
     library.put(ALL[1].replace(tags=("old", "kept")))
     library.service.list_rows(OWN)
-    library.service.tag(Chosen(query=OWN, ranges=((0, 2),)), ("fine",), ("old",))
+    library.service.edit(Chosen(query=OWN, ranges=((0, 2),)), Edits(add=("fine",), remove=("old",)))
     library.wait("listed", lambda view: {row.tags for row in view.rows} == {("fine",), ("kept", "fine")})
     change = library.wait("made")
     assert change.words == "change 2 exemplars"
     library.changes.exchange(change, back=True)
     library.wait("listed", lambda view: {row.tags for row in view.rows} == {(), ("old", "kept")})
     bundled = ExemplarFiles().all()[0].id
-    library.service.tag(Chosen(ids=(ALL[0].id, bundled)), (), (), "press")
+    library.service.edit(Chosen(ids=(ALL[0].id, bundled)), Edits(family="press"))
     text = library.wait("noticed", lambda notice: "press" in notice.text).text
     assert text.startswith(f"“{ALL[0].id}” was moved to the family press. “{bundled}” is read-only")
     library.wait("listed", lambda view: {row.family for row in view.rows} == {"press", ALL[1].family})

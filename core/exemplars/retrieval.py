@@ -11,6 +11,7 @@ from core.exemplars.checks import fault, unreadable
 from core.exemplars.index import Among, Near
 from core.exemplars.library.tables import tokens_of
 from core.exemplars.nearest import distances
+from core.exemplars.placeholders import filled
 from core.llm.embedding import Embedding, Vectors
 from core.schema.exemplar import Exemplar, Recall, RecallSettings, Retrieved, metadata_of
 
@@ -174,7 +175,7 @@ def decide(
         family=family,
         votes=dict(votes),
         retrieved=_retrieved(chosen, voters, found, faults),
-        used=tuple(one.exemplar for one in reversed(chosen)),
+        used=tuple(filled(one.exemplar, _task_of(query)) for one in reversed(chosen)),
         why=why,
     )
 
@@ -186,7 +187,7 @@ async def _faults(index: Searched, query: str, near: Iterable[Near]) -> dict[str
     task = ""
     for one in near:
         for text in one.exemplar.never:
-            task = task or metadata_of(query.partition("\nState:\n")[0].removeprefix("Task:"), "")
+            task = task or metadata_of(_task_of(query), "")
             vectors = [await index.vector(whole) for whole in (task, metadata_of(text, ""))]
             if distances(vectors[0][None], vectors[1])[0] <= ALIKE:
                 faults.setdefault(one.exemplar.id, f"It is never used for tasks like “{shorten(text, 80)}”.")
@@ -196,6 +197,10 @@ async def _faults(index: Searched, query: str, near: Iterable[Near]) -> dict[str
 @lru_cache(maxsize=512)
 def _fault(exemplar: Exemplar) -> str:
     return unreadable(exemplar) if exemplar.review.although else fault(exemplar)
+
+
+def _task_of(query: str) -> str:
+    return query.partition("\nState:\n")[0].removeprefix("Task:").strip()
 
 
 def _readable(near: Iterable[Near], faults: Mapping[str, str]) -> tuple[Near, ...]:

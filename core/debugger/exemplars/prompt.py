@@ -6,6 +6,7 @@ from core.agent.presets import PromptFiles
 from core.agent.prompt_builder import EXEMPLARS, exemplar_messages
 from core.agent.resources import AgentResources
 from core.debugger.exemplars.library.views import ExemplarPrompt
+from core.exemplars.placeholders import filled
 from core.llm.costs import count_tokens
 from core.llm.repair import ReplyFormat
 from core.schema.errors import BackstepError, DataError
@@ -38,7 +39,7 @@ def messages_of(exemplar: Draft, resources: AgentResources, way: Way) -> tuple[M
 
     Raises DataError if a template wants to know more than an exemplar says.
     """
-    prompts = resources.prompts
+    prompts, exemplar = resources.prompts, filled(exemplar, "")
     if way.form == "tools":
         text = prompts.render(EXEMPLARS, exemplars=(exemplar,))
         return (Message(role="system", text=text),)

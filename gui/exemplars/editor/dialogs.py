@@ -1,9 +1,10 @@
 """Questions of the editor: a value to replace, and what to do with changes that would be lost."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from PySide6.QtWidgets import (
     QCheckBox,
+    QCompleter,
     QDialog,
     QDialogButtonBox,
     QFormLayout,
@@ -25,8 +26,12 @@ _CANCEL = QMessageBox.StandardButton.Cancel
 class ReplaceDialog(QDialog):
     """Asks for a value and what to put in its place, such as a placeholder; `made` is the resulting text."""
 
-    def __init__(self, text: str, value: str = "", parent: QWidget | None = None) -> None:
+    def __init__(
+        self, text: str, value: str, offers: Mapping[str, str], parent: QWidget | None = None
+    ) -> None:
+        """`offers` are values with a placeholder each; without a `value` the first of them is filled in."""
         super().__init__(parent)
+        value = value or next(iter(offers), "")
         self.setWindowTitle("Replace a value")
         self._text = text
         self.made = text
@@ -37,6 +42,9 @@ class ReplaceDialog(QDialog):
         self.whole = QCheckBox("Only whole words", self)
         self.whole.setChecked(True)
         self.fact = NoteLabel("dim", parent=self)
+        self._offers = offers
+        self.value.setCompleter(QCompleter(list(offers), self.value))
+        self.value.textChanged.connect(self._on_value)
         ok, cancel = QDialogButtonBox.StandardButton.Ok, QDialogButtonBox.StandardButton.Cancel
         self.buttons = QDialogButtonBox(ok | cancel, self)
         self.ok = self.buttons.button(ok)
@@ -56,7 +64,13 @@ class ReplaceDialog(QDialog):
         self.whole.toggled.connect(self._refresh)
         self.setMinimumWidth(460)
         self._refresh()
+        self._on_value()
         (self.other if value else self.value).setFocus()
+
+    def _on_value(self) -> None:
+        """Offer the placeholder of a value that the task names."""
+        if self.other.text() in ("", *self._offers.values()):
+            self.other.setText(self._offers.get(self.value.text(), ""))
 
     def _refresh(self) -> None:
         value = self.value.text()

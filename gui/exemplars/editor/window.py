@@ -12,6 +12,7 @@ from core.debugger.exemplars.editor.views import EditorView, NewText, OpenedExem
 from core.exemplars.editing import changes
 from core.exemplars.editing.layout import layout
 from core.exemplars.editing.reading import TextProblem
+from core.exemplars.placeholders import offered
 from core.schema.errors import UsageError
 from gui.exemplars.editor.dialogs import ReplaceDialog, ask_conflict, ask_to_leave
 from gui.exemplars.editor.pages import ParserPage, PreviewPage, ProblemList
@@ -413,7 +414,9 @@ class EditorWindow(QDialog):
         """Ask for a value and what to put in its place; the selected text is the value."""
         start, end = self.text.selected
         text = self.text.searched
-        dialog = ReplaceDialog(text, text[start:end] if "\n" not in text[start:end] else "", self)
+        value = text[start:end] if "\n" not in text[start:end] else ""
+        draft = self._view.checked.draft
+        dialog = ReplaceDialog(text, value, offered(draft) if draft is not None else {}, self)
         dialog.accepted.connect(lambda: self.text.put(dialog.made))
         self.asking = dialog
         dialog.open()

@@ -12,6 +12,7 @@ from core.debugger.exemplars.trying.views import ReplayResult
 from core.debugger.headless import ALLOW, answer_by
 from core.environments.registry import Environments
 from core.exemplars.library.records import Provenance
+from core.exemplars.placeholders import values_in, with_values
 from core.schema.action import Action, RefTarget, RoleTarget, Type
 from core.schema.action_space import Permissible
 from core.schema.action_text import parse_action
@@ -62,10 +63,11 @@ async def replay(
 
     def script(instruction: str, page: Observation) -> Script:
         nonlocal looks, held
-        asked = " ".join(instruction.split())
-        if asked != " ".join(exemplar.task.split()):
+        values = values_in(exemplar.task, instruction)
+        if values is None:
+            asked = " ".join(instruction.split())
             raise ActionError(f"The task asks for something else at this seed: {asked[:200]}")
-        for step in exemplar.steps:
+        for step in with_values(exemplar, values).steps:
             actions = on_page(step, page, guessed.append)
             held = held or ("" if on_gate == "allow" else _held(world, task, actions, page))
             if held:

@@ -1,0 +1,130 @@
+"""Placeholders of exemplars, such as ``{user}`` in the task: values that each task gives.
+
+They are filled in where an exemplar is shown for a task that its own task fits, and where it is replayed.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import TypeVar
+
+from core.schema.action import Select, Type, escape_brackets
+from core.schema.action_text import parse_action
+from core.schema.errors import ActionSyntaxError
+from core.schema.exemplar import Draft
+
+AnyDraft = TypeVar("AnyDraft", bound=Draft)
+
+_NAME = re.compile(r"\{([a-z][a-z0-9_]{0,30})\}")
+_SHORTEST = 2
+"""Characters of a value that is offered as a placeholder."""
+
+
+def names_in(task: str) -> tuple[str, ...]:
+    """Return the placeholders of a task, each once."""
+    return tuple(dict.fromkeys(_NAME.findall(task)))
+
+
+def values_in(task: str, instruction: str) -> dict[str, str] | None:
+    """Return by placeholder the values with which a task reads like an instruction; None if there are none.
+
+    A value ends where the text after its placeholder begins; upper case and
+    spaces do not count.
+    """
+    first, *rest = _NAME.split(" ".join(task.split()))
+    left = " ".join(instruction.split())
+    if not left.casefold().startswith(first.casefold()):
+        return None
+    left, values = left[len(first) :], dict[str, str]()
+    for name, text in zip(rest[::2], rest[1::2], strict=True):
+        is_last = name is rest[-2]
+        if is_last and text:
+            end = len(left) - len(text) if left.casefold().endswith(text.casefold()) else -1
+        else:
+            end = left.casefold().find(text.casefold(), 1) if text else len(left)
+        if end < 1 or values.setdefault(name, left[:end]) != left[:end]:
+            return None
+        left = left[end + len(text) :]
+    return None if left else values
+
+
+def filled(exemplar: AnyDraft, instruction: str) -> AnyDraft:
+    """Return an exemplar with the values of an instruction in place of its placeholders.
+
+    If its task does not fit, the task says what they stand for.
+    """
+    names = names_in(exemplar.task)
+    if not names:
+        return exemplar
+    values = values_in(exemplar.task, instruction)
+    if values is None:
+        listed = " and ".join(f"{{{name}}}" for name in names)
+        stand = "stands for a value" if len(names) == 1 else "stand for values"
+        return exemplar.replace(task=f"{exemplar.task} ({listed} {stand} that the task gives.)")
+    return with_values(exemplar, values)
+
+
+def with_values(exemplar: AnyDraft, values: Mapping[str, str]) -> AnyDraft:
+    """Return an exemplar with these values; what it is called and its program stay."""
+
+    def text(told: str) -> str:
+        return _NAME.sub(lambda found: values.get(found[1], found[0]), told)
+
+    def action(told: str) -> str:
+        return _NAME.sub(lambda found: escape_brackets(values.get(found[1], found[0])), told)
+
+    return exemplar.replace(
+        task=text(exemplar.task),
+        metadata=text(exemplar.metadata),
+        steps=tuple(
+            step.replace(
+                observation=text(step.observation),
+                raw=text(step.raw),
+                thought=text(step.thought),
+                actions=tuple(map(action, step.actions)),
+            )
+            for step in exemplar.steps
+        ),
+        contrasts=tuple(
+            one.replace(
+                observation=text(one.observation),
+                tried=action(one.tried),
+                right=action(one.right),
+                why=text(one.why),
+            )
+            for one in exemplar.contrasts
+        ),
+        abstraction=tuple(
+            pair.replace(state=text(pair.state), observation=text(pair.observation))
+            for pair in exemplar.abstraction
+        ),
+    )
+
+
+def offered(draft: Draft) -> dict[str, str]:
+    """Return values that a draft types or chooses and that its task names, each with a placeholder to put there."""
+    found: dict[str, str] = {}
+    for observation, value, ref in _entered(draft):
+        is_told = re.search(rf"(?<!\w){re.escape(value)}(?!\w)", draft.task) is not None
+        if len(value) >= _SHORTEST and is_told and value not in found and not _NAME.search(value):
+            line = re.search(rf'^\s*\[{re.escape(ref)}\] \w+ "([^"]+)"', observation, re.MULTILINE)
+            name = re.sub(r"[^a-z0-9]+", "_", line[1].lower()).strip("_") if line else ""
+            name = name[:30] if re.match(r"[a-z]", name) else "value"
+            taken = {*found.values(), *(f"{{{one}}}" for one in names_in(draft.task))}
+            number = next(
+                n for n in range(1, len(taken) + 2) if f"{{{name}{n if n > 1 else ''}}}" not in taken
+            )
+            found[value] = f"{{{name}{number if number > 1 else ''}}}"
+    return found
+
+
+def _entered(draft: Draft) -> Iterator[tuple[str, str, str]]:
+    """Give what is typed or chosen: the page, the value, and the ref of its element."""
+    for step in draft.steps:
+        for told in step.actions:
+            try:
+                action = parse_action(told)
+            except ActionSyntaxError:
+                continue
+            if isinstance(action, (Type, Select)):
+                value = action.text if isinstance(action, Type) else action.option
+                yield step.observation, value.strip(), str(getattr(action.target, "ref", ""))

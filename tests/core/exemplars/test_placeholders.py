@@ -1,0 +1,106 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.exemplars.index import ExemplarIndex
+from core.exemplars.library.beside import numbered
+from core.exemplars.placeholders import filled, names_in, offered, values_in, with_values
+from core.exemplars.retrieval import recall
+from core.llm.embedding import HashedWords
+from core.schema.exemplar import Contrast, RecallSettings, metadata_of
+from tests.core.exemplars.making import exemplar
+
+LOGIN = exemplar(
+    "enter-text",
+    0,
+    task="Log in as {user} with {password}.",
+    steps=(
+        {
+            "observation": '[1] textbox "Name"\n[2] textbox "{user} {other}"',
+            "thought": "{user} goes first.",
+            "actions": ("type [1] [{user}]", "type [2] [{password}]"),
+        },
+    ),
+    contrasts=(
+        Contrast(tried="type [1] [{password}]", right="type [1] [{user}]", why="{user} is the name."),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("task", "instruction", "values"),
+    [
+        ("Log in as {user}.", "Log in as Ada.", {"user": "Ada"}),
+        ("Log in as {user}.", "log in  as Ada Lovelace.", {"user": "Ada Lovelace"}),
+        ("{user}, {city}", "Ada, Oslo", {"user": "Ada", "city": "Oslo"}),
+        ("{user} to {user}", "Ada to Ada", {"user": "Ada"}),
+        ("{user} to {user}", "Ada to Bob", None),
+        ("Log in as {user}.", "Log in as .", None),
+        ("Log in as {user}.", "Log out as Ada.", None),
+        ("Log in as {user}.", "Log in as Ada. Now.", {"user": "Ada. Now"}),
+        ("Say a {x}", "Say a b a c", {"x": "b a c"}),
+        ("No placeholder.", "No placeholder.", {}),
+        ("No placeholder.", "Another.", None),
+        ("{a}{b}", "xy", None),
+    ],
+)
+def test_values_are_what_makes_the_task_read_like_the_instruction(task, instruction, values):
+    assert values_in(task, instruction) == values
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["user", "city"]), st.from_regex(r"[A-Za-z0-9]{1,9}", fullmatch=True), min_size=2
+    )
+)
+def test_what_is_filled_in_reads_like_the_instruction_and_gives_its_values_again(values):
+    task = "Send ‹{user}› a letter to ‹{city}›, {user}!"
+    instruction = f"Send ‹{values['user']}› a letter to ‹{values['city']}›, {values['user']}!"
+    assert values_in(task, instruction) == values
+    assert filled(LOGIN.replace(task=task), instruction).task == instruction
+
+
+def test_values_are_filled_in_everywhere_and_brackets_are_kept_apart():
+    found = filled(LOGIN, "Log in as A[1] with xyz.")
+    assert found.task == "Log in as A[1] with xyz."
+    assert found.steps[0].observation == '[1] textbox "Name"\n[2] textbox "A[1] {other}"'
+    assert found.steps[0].actions == (r"type [1] [A\[1\]]", "type [2] [xyz]")
+    assert found.contrasts[0].tried == "type [1] [xyz]"
+    assert found.id == LOGIN.id
+
+
+def test_what_cannot_be_filled_in_is_explained():
+    found = filled(LOGIN, "Buy a lamp.")
+    assert (
+        found.task
+        == "Log in as {user} with {password}. ({user} and {password} stand for values that the task gives.)"
+    )
+    assert found.steps == LOGIN.steps
+    plain = LOGIN.replace(task="Log in.")
+    assert filled(plain, "Buy a lamp.") is plain
+
+
+async def test_a_run_is_shown_the_values_of_its_own_task():
+    index = ExemplarIndex(HashedWords())
+    await index.refresh(numbered([LOGIN]))
+    found = await recall(metadata_of("Log in as Bob with 123.", "[1] button"), index, RecallSettings())
+    assert found.used == (with_values(LOGIN, {"user": "Bob", "password": "123"}),)
+
+
+def test_values_that_the_task_names_are_offered_under_the_names_of_their_elements():
+    draft = LOGIN.replace(
+        task="Log in as Ada with Ada and xyz in Oslo.",
+        steps=(
+            {
+                "observation": '[1] textbox "User name:"\n[2] textbox',
+                "actions": ("type [1] [Ada]", "type [2] [xyz]"),
+            },
+            {
+                "observation": '[4] combobox "User name:"',
+                "actions": ("select [4] [Oslo]", "type [4] [none]", "no"),
+            },
+        ),
+    )
+    draft = type(LOGIN).model_validate(draft.model_dump())
+    assert offered(draft) == {"Ada": "{user_name}", "xyz": "{value}", "Oslo": "{user_name2}"}
+    assert names_in(LOGIN.task) == ("user", "password")

@@ -15,7 +15,7 @@ from core.exemplars.analysis.duplicates import near_pairs
 from core.exemplars.analysis.families import misplaced
 from core.exemplars.analysis.map import Projection, alone, loneliest, project
 from core.exemplars.analysis.records import Lonely, PairsFound, grouped
-from core.exemplars.checks import Checker
+from core.exemplars.checks import Checker, unplayed
 from core.exemplars.index import ExemplarIndex
 from core.exemplars.library.records import Counts, Filter, Order, differences
 from core.exemplars.library.store import Library
@@ -163,7 +163,7 @@ def check_exemplars(settings: Settings, wanted: Filter, most_tokens: int, *, as_
 
     async def work() -> list[Problem]:
         found = [Problem(id="", kind="line", text=text) for text in memory.files.problems()]
-        checker = Checker(is_success, policies, most_tokens)
+        checker = Checker(is_success, policies, most_tokens, unplayed=unplayed(library))
         ids = []
         for entry in library.entries(wanted):
             found += await checker.problems(entry)

@@ -4,13 +4,15 @@ Only the program for implicit abstraction must be run to check it, in the sandbo
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
 from core.exemplars.content_checks import check_content
 from core.exemplars.editing.layout import Location
-from core.exemplars.library.records import Entry
+from core.exemplars.library.records import ANY, Entry, Filter, LibraryRow
 from core.exemplars.problem import Problem
 from core.llm.costs import count_tokens
 from core.sandbox.process import Parsed
@@ -20,6 +22,10 @@ from core.schema.errors import ActionSyntaxError
 from core.schema.exemplar import Draft, DraftStep, Exemplar
 from core.schema.observation import HIDDEN_TEXT, is_hidden
 from core.schema.secrets import names_in
+
+if TYPE_CHECKING:
+    # Loading SQLite takes long.
+    from core.exemplars.library.store import Library
 
 MOST_TOKENS = 4000
 """Tokens of a trajectory beyond which it is reported as over-long: eight of them go into a prompt."""
@@ -58,8 +64,11 @@ class Checker:
         is_success: RunIsSuccess | None,
         policies: Collection[str],
         most_tokens: int = MOST_TOKENS,
+        *,
+        unplayed: Mapping[str, LibraryRow] = MappingProxyType({}),
     ) -> None:
-        """`policies` are the names of those that actions may call."""
+        """`policies` are the names of those that actions may call, `unplayed` the exemplars whose replay failed."""
+        self._unplayed = unplayed
         self._is_success = is_success
         self._policies = policies
         self._most_tokens = most_tokens
@@ -82,7 +91,16 @@ class Checker:
         )
         if not any(problem.kind == "parser" for problem in problems):
             self._worked.add(key)
-        return (*problems, *self._contradictions(exemplar))
+        return (*problems, *self._contradictions(exemplar), *self._replay(exemplar.id))
+
+    def _replay(self, id: str) -> Iterator[Problem]:
+        if (row := self._unplayed.get(id)) is not None:
+            when = " before it was changed" if row.is_played_old else ""
+            yield Problem(
+                id=id,
+                kind="replay",
+                text=f"Its last replay{when} was no success. Replay it again, or mend it.",
+            )
 
     def _contradictions(self, exemplar: Exemplar) -> Iterator[Problem]:
         for number, step in enumerate(exemplar.steps):
@@ -93,6 +111,11 @@ class Checker:
             if other != exemplar.id and action != step.actions[0]:
                 text = f"On the same page of the same task, {other} does {action} first."
                 yield Problem(id=exemplar.id, kind="contradiction", at=("steps", number), text=text)
+
+
+def unplayed(library: "Library") -> dict[str, LibraryRow]:
+    """Return the exemplars whose last replay was no success, by id."""
+    return {row.id: row for row in library.rows(Filter(found=("does not play",), statuses=ANY))}
 
 
 async def check(

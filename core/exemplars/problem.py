@@ -19,6 +19,7 @@ Kind = Literal[
     "parser",
     "length",
     "run",
+    "replay",
     "line",
 ]
 _TABLES = {"steps": "look", "contrasts": "contrast", "abstraction": "pair"}

@@ -115,7 +115,7 @@ class ExemplarsController(FeatureController):
 
 
 class ChangesController(AskingController):
-    """Records each change of exemplars on the undo stack of the main window."""
+    """Records each change of exemplars on their undo stack."""
 
     def __init__(self, window: MainWindow, service: "ExemplarChanges") -> None:
         super().__init__(window, service.answered)
@@ -126,7 +126,7 @@ class ChangesController(AskingController):
     def _on_made(self, changes: "tuple[ExemplarChange, ...]") -> None:
         for change in changes:
             undo, redo = partial(self._exchange, change, True), partial(self._exchange, change, False)
-            self.window.history.record(Reversible(change.words, undo, redo))
+            self.window.exemplar_history.record(Reversible(change.words, undo, redo))
 
     def _exchange(self, change: "ExemplarChange", back: bool, done: Done) -> None:
         self.ask(self._service.exchange, change, back=back, answer=done)

@@ -92,7 +92,9 @@ class WindowParts(QMainWindow):
         self.remembered = Remembered(settings)
         self.frame = WindowFrame(self, self.remembered)
         self.history = UndoHistory(self)
-        """The changes of the person; features record theirs here."""
+        """The changes that are undone in the main window; features record theirs here."""
+        self.exemplar_history = UndoHistory(self)
+        """The changes of exemplars, undone in their windows."""
         self.theme.prepare()
         self.setWindowTitle("Backstep")
         self.setMinimumSize(520, 320)

@@ -1,4 +1,4 @@
-"""Undo and redo of the person's changes: one stack for the main window, in the order of the changes.
+"""Undo and redo of the person's changes: a stack for the main window, and one for the windows of exemplars.
 
 The session or a service carries a change out and answers later. So only one undo or redo runs at a time, and
 requests made during it wait.
@@ -93,7 +93,7 @@ class _Wish:
 
 
 class UndoHistory(QObject):
-    """The changes of a main window; `show_session` keeps it in sync with the session."""
+    """The changes in their order; `show_session` keeps those of a run in sync with the session."""
 
     changed = Signal()
     """What can be undone or redone has changed."""

@@ -1,4 +1,4 @@
-"""Undo and redo in the other windows, which share the stack of the main window."""
+"""Undo and redo in the windows of exemplars, which share a stack."""
 
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QPushButton, QWidget
@@ -9,7 +9,7 @@ _UNDO, _REDO = "Ctrl+Z", "Ctrl+Shift+Z"
 
 
 def add_undo_keys(window: QWidget, history: UndoHistory) -> None:
-    """Make Ctrl+Z and Ctrl+Shift+Z work in a window as in the main window."""
+    """Make Ctrl+Z and Ctrl+Shift+Z undo and redo in a window."""
     QShortcut(QKeySequence(_UNDO), window).activated.connect(history.undo)
     QShortcut(QKeySequence(_REDO), window).activated.connect(history.redo)
 

@@ -24,7 +24,7 @@ class AnalysesController(FeatureController):
         self._services = services
         self._remembered = window.remembered
         self.retrieval = RetrievalPage(window.theme)
-        self.duplicates = DuplicatesPage(window.theme, window.history)
+        self.duplicates = DuplicatesPage(window.theme, window.exemplar_history)
         for page, service in (
             (self.retrieval, services.retrieval),
             (self.duplicates, services.duplicates),

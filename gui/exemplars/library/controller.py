@@ -83,7 +83,9 @@ class LibraryController(FeatureController):
         from gui.exemplars.library.library_window import LibraryWindow
 
         service = self._service
-        shown = LibraryWindow(self.window.theme, self.window.remembered, self.window.history, self.window)
+        shown = LibraryWindow(
+            self.window.theme, self.window.remembered, self.window.exemplar_history, self.window
+        )
         page = shown.page
         page.query_wanted.connect(service.list_rows)
         page.table.rows_model.page_wanted.connect(service.page)

@@ -37,7 +37,7 @@ class SavingController(FeatureController):
         if self.shown is None:
             from gui.exemplars.saving.window import SavingWindow
 
-            self.shown = SavingWindow(self.window.theme, self.window.history, self.window)
+            self.shown = SavingWindow(self.window.theme, self.window.exemplar_history, self.window)
             self.shown.chosen.connect(self._service.choose)
             self.shown.save_requested.connect(
                 lambda choice, anyway: self._service.save(choice, anyway=anyway)

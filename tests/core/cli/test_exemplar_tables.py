@@ -82,6 +82,17 @@ def test_bad_usage_has_the_code_2_and_a_sentence(inside, words, said):
     assert said in done.err
 
 
+def test_one_whose_last_replay_failed_is_a_fault_of_the_check(inside, library):
+    failed = {"id": MINE.id, "task": "t/x", "success": False, "version": 1}
+    library.proofs.save("replay", MINE.id, 1.0, json.dumps(failed))
+    done = inside("exemplars", "check", "--json", "--tag", "good")
+    assert done.code == 1
+    (text,) = (one["text"] for one in done.json if one["kind"] == "replay")
+    assert text == "Its last replay was no success. Replay it again, or mend it."
+    library.proofs.save("replay", MINE.id, 2.0, json.dumps({**failed, "success": True}))
+    assert not [one for one in inside("exemplars", "check", "--json").json if one["kind"] == "replay"]
+
+
 def test_one_is_shown_with_its_versions_and_what_differs(inside, library):
     library.save(MINE.replace(note="two"))
     shown = inside("exemplars", "show", "mine/1", "--json").json

@@ -53,6 +53,6 @@ class PlainWindow(QMainWindow):
         super().__init__()
         self.theme = theme
         self.remembered = Remembered(settings)
-        self.history = UndoHistory(self)
+        self.exemplar_history = UndoHistory(self)
         self.controllers: dict[str, object] = {}
         self.frame = WindowFrame(self, self.remembered)

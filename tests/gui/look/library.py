@@ -97,7 +97,7 @@ def _open(studio: Studio, library: OpenedLibrary, id: str = "") -> LibraryWindow
 def library(studio: Studio) -> QWidget:
     shown = _open(studio, _library(studio), ALL[0].id)
     words = "retire “enter-text-1”"
-    studio.window.history.record(Reversible(words, lambda done: done(""), lambda done: done("")))
+    studio.window.exemplar_history.record(Reversible(words, lambda done: done(""), lambda done: done("")))
     shown.notices.show_notice(Notice(text="“enter-text-1” was retired.", change=words))
     return shown
 

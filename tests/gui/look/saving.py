@@ -13,7 +13,7 @@ from tests.gui.look.studio import Studio, take_pictures
 
 
 def _saving(studio: Studio, *views: SavingView) -> SavingWindow:
-    window = SavingWindow(studio.window.theme, studio.window.history, studio.window)
+    window = SavingWindow(studio.window.theme, studio.window.exemplar_history, studio.window)
     window.wait(12)
     for view in views:
         window.show_view(view)

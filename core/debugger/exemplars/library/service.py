@@ -39,7 +39,7 @@ from core.debugger.exemplars.library.views import (
 from core.debugger.exemplars.trying.views import ReplayResult, replays_in_words
 from core.debugger.job_process import JobProcess, shared_flags
 from core.debugger.service import JobService
-from core.exemplars.checks import Checker
+from core.exemplars.checks import Checker, unplayed
 from core.exemplars.files import write_files
 from core.exemplars.library.records import IN_USE, NEAR_DUPLICATE, Edits, Entry
 from core.exemplars.library.trace_sync import note_retrievals, success_of
@@ -461,7 +461,8 @@ class LibraryService(JobService[LibraryJob]):
         report = self.reporting()
         problems: list[Problem] = []
         store, policies = self.services.store, self.services.resources.policies.callable_names()
-        checker = Checker(lambda run: success_of(store, run), policies)
+        failed = unplayed(self.memory.library())
+        checker = Checker(lambda run: success_of(store, run), policies, unplayed=failed)
         done, cancelled = 0, False
         try:
             async for entry in self._entries(ids):

@@ -1,5 +1,7 @@
 """Exemplars carried out again on the tasks they came from, in real pages."""
 
+import json
+
 import pytest
 from werkzeug import Response
 
@@ -7,6 +9,7 @@ from core.debugger.exemplars.saving.selection import exemplar_of_run
 from core.debugger.exemplars.trying.replay import replay
 from core.debugger.exemplars.trying.views import replays_in_words
 from core.exemplars.library.records import Provenance
+from core.exemplars.placeholders import offered
 from core.schema.changes import Changes
 from core.schema.exemplar import ExemplarStep
 from tests.core.browser.site import Site
@@ -60,6 +63,14 @@ def test_one_that_comes_with_the_program_still_succeeds(stage, again, id):
     found = again(stage.services.resources.memory.exemplar(id))
     assert (found.success, found.problem, found.guessed) == (True, "", ())
     assert (found.task, str(found.seed)) == tuple(id.rsplit("/", 1))
+
+
+def test_placeholders_are_replayed_with_the_values_of_the_task(again, kept):
+    ((value, _),) = offered(kept).items()
+    texts = kept.model_dump_json(exclude={"id", "source"}).replace(value, "{word}")
+    general = type(kept).model_validate({**json.loads(texts), "id": "general", "source": kept.source})
+    assert value not in general.steps[0].actions[0]
+    assert again(general).success is True
 
 
 def test_one_whose_actions_were_spoilt_fails_and_says_where(again, kept):

@@ -146,12 +146,8 @@ def _so_many(number: int) -> str:
 
 
 def _show(path: Path, plan: ImportPlan) -> None:
-    counts = plan.counts
-    say(
-        f"{path} is {titles_of(plan.formats) or 'of no kind that could be read'}: {counts.get('new', 0)} new, "
-        f"{counts.get('there already', 0)} there already, {counts.get('id taken', 0)} with an id that is taken, "
-        f"{counts.get('left out', 0)} left out, {counts.get('faulty', 0)} faulty."
-    )
+    counts = ", ".join(f"{number} {fate}" for fate, number in plan.counts.items())
+    say(f"{path} is {titles_of(plan.formats) or 'of no kind that could be read'}: {counts or 'nothing in it'}.")
     rows = [
         (entry.position, entry.fate, exemplar.family, exemplar.id, entry.why)
         for entry, exemplar in plan.exemplars

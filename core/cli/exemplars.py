@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import typer
 
@@ -495,6 +495,10 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
         strict: Annotated[
             bool, typer.Option("--strict", help="Import nothing if an entry has an error or its id is taken.")
         ] = False,
+        taken: Annotated[
+            str,
+            typer.Option("--taken", help='If an id is taken: "leave", "new id" or "new version".'),
+        ] = "leave",
         family: Annotated[
             str, typer.Option("--family", help="The family for all of them, instead of their own.")
         ] = "",
@@ -510,7 +514,6 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
         as_json: AsJson = False,
     ) -> None:
         """Import exemplars from a file. New ones are saved; nothing in the file is run."""
-
         from core.cli.exemplar_exchange import import_exemplars
         from core.exemplars.exchange.plan import ImportChoices
 
@@ -520,7 +523,9 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
             family=family,
             least_reward=least_reward,
             leave_faulty=not strict,
-            taken="refuse" if strict else "leave",
+            taken="refuse"
+            if strict
+            else _named([taken], Literal["leave", "new id", "new version"], "a choice")[0],
         )
         import_exemplars(settings_with(db=db), choices, dry_run=dry_run, policies=policies, as_json=as_json)
 

@@ -9,10 +9,10 @@ from core.exemplars.exchange.plan import ImportChoices, ImportPlan, PlannedEntry
 from core.exemplars.exchange.reader import read_exemplars_of
 from core.exemplars.exchange.reading import content_of
 from core.exemplars.files import free_id
-from core.exemplars.library.records import Provenance, first_review
+from core.exemplars.library.records import Provenance, first_review, merged
 from core.exemplars.memory import Memory
 from core.schema.errors import DataError
-from core.schema.exemplar import Exemplar
+from core.schema.exemplar import FOR_PEOPLE, Exemplar
 
 
 class FilesRead:
@@ -59,6 +59,11 @@ class FilesRead:
     ) -> PlannedEntry:
         id = exemplar.id
         there = self._there[id]
+        if id in there and id in self._own and (after := merged(self._held[id], exemplar)) != self._held[id]:
+            what = [name for name in FOR_PEOPLE if getattr(after, name) != getattr(self._held[id], name)]
+            return entry.replace(
+                fate="merged", why=f"the same content; added: {', '.join(what)}", exemplar=after
+            )
         if there:
             why = "by id and content" if id in there else f"the same content as {there[0]}"
             return entry.replace(fate="there already", why=why)
@@ -101,8 +106,9 @@ def keep(
             if cancelled is not None and cancelled.is_set():
                 raise _Cancelled
             report(done, len(coming))
-            source = exemplar.source or Path(entry.file).stem
-            exemplar = exemplar.replace(source=source, review=first_review("import"))
+            if entry.fate != "merged":
+                source = exemplar.source or Path(entry.file).stem
+                exemplar = exemplar.replace(source=source, review=first_review("import"))
             provenance = Provenance(origin="import", file=entry.file)
             yield exemplar, provenance if entry.fate == "new" else None
 

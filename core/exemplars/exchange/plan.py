@@ -6,7 +6,7 @@ from typing import Literal, get_args
 from core.schema.exemplar import Exemplar
 from core.schema.record import Record
 
-Fate = Literal["faulty", "id taken", "new version", "new", "there already", "left out"]
+Fate = Literal["faulty", "id taken", "new version", "merged", "new", "there already", "left out"]
 """What becomes of an entry; what asks for a decision comes first."""
 FATES: tuple[Fate, ...] = get_args(Fate)
 
@@ -78,7 +78,9 @@ class ImportPlan(Record):
     @property
     def coming(self) -> tuple[tuple[PlannedEntry, Exemplar], ...]:
         """Those that would be kept."""
-        return tuple(planned for planned in self.exemplars if planned[0].fate in ("new", "new version"))
+        return tuple(
+            planned for planned in self.exemplars if planned[0].fate in ("new", "new version", "merged")
+        )
 
     @property
     def is_possible(self) -> bool:

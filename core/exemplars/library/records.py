@@ -267,6 +267,20 @@ class Edits(Record):
         )
 
 
+def merged(kept: Exemplar, other: Exemplar) -> Exemplar:
+    """Return one with what another one says to people besides its own; where both say something, its own stays."""
+    note = kept.note
+    if other.note.strip() and other.note.strip() not in note:
+        note = f"{note.rstrip()}\n{other.note.strip()}".lstrip()
+    return kept.replace(
+        tags=tuple(dict.fromkeys((*kept.tags, *other.tags))),
+        note=note,
+        weight=other.weight if kept.weight == 1 else kept.weight,
+        pinned=kept.pinned or other.pinned,
+        never=tuple(dict.fromkeys((*kept.never, *other.never))),
+    )
+
+
 class Version(Record):
     """One saved state of an exemplar."""
 

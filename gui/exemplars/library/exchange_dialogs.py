@@ -32,7 +32,7 @@ _CHOOSE = (
     "import would do is shown here first. Nothing in the files is run."
 )
 _READING = "Reading the files…"
-_TONES = {"faulty": "bad", "id taken": "remedy", "new": "good", "new version": "good"}
+_TONES = {"faulty": "bad", "id taken": "remedy", "new": "good", "new version": "good", "merged": "good"}
 _TAKEN = (
     ("Leave it out", "leave"),
     ("Import it with a new id", "new id"),

@@ -7,9 +7,8 @@ from core.debugger.exemplars.analyses.service import AnalysisService
 from core.debugger.exemplars.analyses.views import AnalysisView, Duplicates, PairTexts
 from core.debugger.exemplars.changes import ExemplarChange, ExemplarChanges, Reversal
 from core.exemplars.editing.toml_text import text_of
-from core.exemplars.library.records import review_now
+from core.exemplars.library.records import merged, review_now
 from core.schema.errors import UsageError
-from core.schema.exemplar import Exemplar
 
 if TYPE_CHECKING:
     from core.debugger.session import Session
@@ -67,15 +66,15 @@ class DuplicatesService(AnalysisService[Duplicates]):
         """Retire `other`, and give its tags and its note to `into`."""
         library = self.memory.library()
         kept, gone = library.get(into), library.get(other)
-        merged = _merged(kept.exemplar, gone.exemplar)
+        both = merged(kept.exemplar, gone.exemplar)
         before = self._changes.before((into, other))
-        if merged != kept.exemplar:
+        if both != kept.exemplar:
             if kept.read_only:
                 raise UsageError(
                     f"{into} comes from a file and is read-only, so it cannot take the tags and note of {other}. "
                     f"Copy it into the library first, retire it instead of {other}, or keep both."
                 )
-            library.save(merged, why=f"merged with {other}", expected=kept.version)
+            library.save(both, why=f"merged with {other}", expected=kept.version)
         library.review([other], review_now("retired"))
         self._changes.made(f"merge “{other}” into “{into}”", before)
         self.follow(f"{other} was retired, and its tags and note were added to {into}.")
@@ -96,12 +95,3 @@ class DuplicatesService(AnalysisService[Duplicates]):
             self.show(result=now, notice=notice, problem="")
         elif now != result:
             self.show(result=now)
-
-
-def _merged(kept: Exemplar, gone: Exemplar) -> Exemplar:
-    """Return the one with the tags and the note of the other besides its own."""
-    tags = tuple(dict.fromkeys((*kept.tags, *gone.tags)))
-    note = kept.note
-    if gone.note.strip() and gone.note.strip() not in kept.note:
-        note = f"{kept.note.rstrip()}\n{gone.note.strip()}".lstrip()
-    return kept.replace(tags=tags, note=note)

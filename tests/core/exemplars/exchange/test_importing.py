@@ -12,7 +12,7 @@ from core.exemplars.library.store import Library
 from core.exemplars.memory import Memory
 from core.schema.errors import DataError
 from tests.core.exemplars.exchange.files import saved
-from tests.core.exemplars.making import ALL
+from tests.core.exemplars.making import ALL, RETIRED
 
 
 @pytest.fixture
@@ -89,6 +89,22 @@ def test_an_entry_whose_id_is_taken_comes_under_another_or_as_a_new_version(tmp_
     assert fates(plan) == ["new version"]
     assert keep(plan, memory)
     assert held(tmp_path)[ALL[0].id].task == "Else"
+
+
+def test_what_another_person_says_of_the_same_exemplar_is_merged_and_its_review_stays(tmp_path, memory):
+    mine = ALL[0].replace(tags=("a",), note="Mine.", review=RETIRED)
+    memory.library().save(mine)
+    theirs = ALL[0].replace(tags=("b",), note="Theirs.", weight=2, never=("Click no.",))
+    choices = brought(tmp_path, theirs)
+    plan = FilesRead(choices, memory).plan(choices)
+    assert [(entry.fate, entry.why) for entry in plan.entries] == [
+        ("merged", "the same content; added: tags, note, weight, never")
+    ]
+    assert keep(plan, memory)
+    assert held(tmp_path)[mine.id] == mine.replace(
+        tags=("a", "b"), note="Mine.\nTheirs.", weight=2, never=("Click no.",)
+    )
+    assert fates(FilesRead(choices, memory).plan(choices)) == ["there already"]
 
 
 def test_an_id_of_a_read_only_file_gets_no_new_version(tmp_path):

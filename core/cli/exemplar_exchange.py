@@ -147,7 +147,9 @@ def _so_many(number: int) -> str:
 
 def _show(path: Path, plan: ImportPlan) -> None:
     counts = ", ".join(f"{number} {fate}" for fate, number in plan.counts.items())
-    say(f"{path} is {titles_of(plan.formats) or 'of no kind that could be read'}: {counts or 'nothing in it'}.")
+    say(
+        f"{path} is {titles_of(plan.formats) or 'of no kind that could be read'}: {counts or 'nothing in it'}."
+    )
     rows = [
         (entry.position, entry.fate, exemplar.family, exemplar.id, entry.why)
         for entry, exemplar in plan.exemplars

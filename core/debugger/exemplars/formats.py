@@ -23,6 +23,13 @@ class ExemplarExportFormat(NamedTuple):
     """The module and the function in it that takes the exemplars and gives the texts by file name."""
     unfit: str = ""
     """The function of that module that says why an exemplar is left out; empty if all go out."""
+    loses: str = ""
+    """What exemplars have that is not written."""
+
+    @property
+    def told(self) -> str:
+        """What it is, and what is not written, in sentences."""
+        return f"{self.words} Not written: {self.loses}." if self.loses else self.words
 
     def write(self, exemplars: tuple[Exemplar, ...]) -> dict[str, str]:
         """Return the texts by file name; where it is one file, its name is empty."""
@@ -52,26 +59,28 @@ class ExemplarExportFormat(NamedTuple):
 _LINES = "core.exemplars.exchange.exports.lines"
 _SYNAPSE = "core.exemplars.exchange.exports.synapse:export_synapse"
 _CHAT = "core.agent.exemplar_chat"
+_LOST = "abstraction, the parser, whole pages, tags, notes, weight"
 EXPORTS = (
     ExemplarExportFormat("jsonl", "JSON lines", "One exemplar per line, complete. Import… can read it.",
         ".jsonl", f"{_LINES}:export_lines"),
     ExemplarExportFormat("chat", "Conversations for fine-tuning",
         "One conversation per line, with messages for fine-tuning over chat completions.", ".chat.jsonl",
-        f"{_CHAT}:export_chat", "unfit"),
+        f"{_CHAT}:export_chat", "unfit", f"contrasts, {_LOST}"),
     ExemplarExportFormat("tools", "Conversations with tool calls",
         "One conversation per line, with messages and tools. Actions are calls of these.", ".tools.jsonl",
-        f"{_CHAT}:export_tools", "unfit"),
+        f"{_CHAT}:export_tools", "unfit", f"contrasts, {_LOST}"),
     ExemplarExportFormat("sharegpt", "ShareGPT conversations",
         "One conversation per line, each turn with from and value.", ".sharegpt.jsonl",
-        f"{_CHAT}:export_sharegpt", "unfit"),
+        f"{_CHAT}:export_sharegpt", "unfit", f"contrasts, {_LOST}"),
     ExemplarExportFormat("pairs", "Preference pairs (DPO)",
         "One pair per contrast: the prompt, and what is chosen and rejected.", ".pairs.jsonl",
-        f"{_CHAT}:export_pairs", "unfit_for_pairs"),
+        f"{_CHAT}:export_pairs", "unfit_for_pairs", f"contrasts on other pages, {_LOST}"),
     ExemplarExportFormat("atif", "ATIF trajectories",
         "One trajectory per line, in the Agent Trajectory Interchange Format.",
-        ".atif.jsonl", f"{_LINES}:export_atif"),
+        ".atif.jsonl", f"{_LINES}:export_atif", "", "contrasts, abstraction, the parser, whole pages, weight"),
     ExemplarExportFormat("synapse", "A memory of Synapse",
-        "A folder with exemplars.json and specifiers.json, as in Synapse.", "", _SYNAPSE),
+        "A folder with exemplars.json and specifiers.json, as in Synapse. What Synapse does not read, such as "
+        "contrasts, stands under backstep.", "", _SYNAPSE),
 )  # fmt: skip
 
 

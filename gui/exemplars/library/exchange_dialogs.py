@@ -248,7 +248,7 @@ class ExportDialog(QDialog):
 
     def _refresh(self) -> None:
         form = export_format(self.form.currentData())
-        self.words.show_text(form.words)
+        self.words.show_text(form.told)
         suffix = form.suffix
         self.path.setPlaceholderText(f"A file, such as exemplars{suffix}" if suffix else "A folder")
         self.export_button.setEnabled(bool(self.path.text().strip()))

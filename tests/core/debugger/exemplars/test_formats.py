@@ -1,6 +1,9 @@
 """Every form in which exemplars go out, and that what goes out comes in again as it was."""
 
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -9,7 +12,7 @@ from core.exemplars.exchange.plan import ReadOptions
 from core.exemplars.exchange.reader import read_exemplars_of
 from core.exemplars.files import EXEMPLARS, read_exemplars
 from core.schema.errors import UsageError
-from core.schema.exemplar import Contrast, Exemplar, ExemplarReview, ExemplarStep
+from core.schema.exemplar import AbstractionPair, Contrast, Exemplar, ExemplarReview, ExemplarStep
 
 TWO = Exemplar(
     id="two",
@@ -155,3 +158,76 @@ def test_an_unknown_export_form_is_reported_with_the_nearest():
     with pytest.raises(UsageError, match="did you mean chat"):
         export_format("chatt")
     assert len({one.name for one in EXPORTS}) == len(EXPORTS)
+
+
+LOAD = """
+import sys
+from datasets import load_dataset
+
+rows = load_dataset("json", data_files=sys.argv[1], cache_dir=sys.argv[2], split="train")
+print(len(rows), ",".join(sorted(rows.column_names)))
+"""
+
+
+@pytest.mark.parametrize(
+    ("form", "columns"),
+    {
+        "chat": "messages",
+        "tools": "messages,tools",
+        "sharegpt": "conversations",
+        "pairs": "chosen,prompt,rejected",
+    }.items(),
+)
+def test_what_is_for_training_loads_as_a_dataset_whole(tmp_path, form, columns):
+    known = export_format(form)
+    bundled = [one for file in sorted(EXEMPLARS.glob("*.jsonl")) for one in read_exemplars(file)]
+    kept, _ = known.fitting([*bundled, FIT])
+    (path,) = known.files(kept, tmp_path / "made.jsonl")
+    path.write_text(known.files(kept, path)[path], encoding="utf-8")
+    environment = {**os.environ, "HF_HOME": str(tmp_path), "HF_HUB_OFFLINE": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", LOAD, str(path), str(tmp_path / "cache")],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    lines = len(path.read_text(encoding="utf-8").splitlines())
+    assert done.stdout.split() == [str(lines), columns]
+    assert lines == (sum(len(one.contrasts) for one in kept) if form == "pairs" else len(kept))
+
+
+MARKED = Exemplar(
+    id="marked",
+    family="f",
+    task="Do it",
+    steps=(
+        ExemplarStep(observation='[1] button "Go"', raw="RAW [1]", thought="So.", actions=("click [1]",)),
+        ExemplarStep(observation="All is done.", actions=("stop []",)),
+    ),
+    abstraction=(AbstractionPair(state="[1] ABSTRACTION", observation='[1] button "Go"'),),
+    parser="def parse(html):\n    return 'PARSER'",
+    contrasts=(Contrast(observation='[1] button "Go"', tried="go_back", right="click [1]", why="CONTRAST"),),
+    tags=("TAG",),
+    note="NOTE",
+    weight=7.125,
+)
+PARTS = {
+    "contrasts": "CONTRAST",
+    "abstraction": "ABSTRACTION",
+    "the parser": "PARSER",
+    "whole pages": "RAW",
+    "tags": "TAG",
+    "notes": "NOTE",
+    "weight": "7.125",
+}
+
+
+@pytest.mark.parametrize("form", [one.name for one in EXPORTS])
+def test_a_form_says_what_it_does_not_write(form):
+    known = export_format(form)
+    text = "".join(known.write((MARKED,)).values())
+    missing = [part for part, mark in PARTS.items() if mark not in text]
+    assert [part for part in known.loses.split(", ") if part in PARTS] == missing
+    assert known.told.startswith(known.words)

@@ -13,6 +13,7 @@ from core.schema.action import Action, RefTarget, Type
 from core.schema.element_identity import RecordedInput, marks_of
 from core.schema.observation import Capture, Observation
 from core.schema.restore import SentAt
+from core.schema.secrets import told_by
 from core.schema.step import Abstracted, Acted
 
 
@@ -61,8 +62,11 @@ class HumanActions:
             world.tabs.passwords[human_action.place] = human_action.secret
             element = before.observation.element(human_action.ref) if human_action.ref is not None else None
             kind = (element.hides if element is not None else "") or "password"
-            run.store.hide(state.run, kind, human_action.secret, human_action.text)
-            known = world.capturer.secrets.instead_of(human_action.secret)
+            if human_action.secret in told_by(state.episode.task.environment, state.episode.instruction):
+                known = human_action.secret
+            else:
+                run.store.hide(state.run, kind, human_action.secret, human_action.text)
+                known = world.capturer.secrets.instead_of(human_action.secret)
             if known and isinstance(action, Type):
                 action = action.replace(text=known)
         proposed = state.pending.action

@@ -13,13 +13,13 @@ from pydantic import ValidationError
 from core.exemplars.content_checks import check_content
 from core.exemplars.editing.layout import Location
 from core.exemplars.library.records import ANY, Entry, Filter, LibraryRow
-from core.exemplars.problem import Problem
+from core.exemplars.problem import Level, Problem
 from core.llm.costs import count_tokens
 from core.sandbox.process import Parsed
 from core.schema.action import Action, RefTarget, RoleTarget, Stop, Type
 from core.schema.action_text import parse_action
 from core.schema.errors import ActionSyntaxError
-from core.schema.exemplar import Draft, DraftStep, Exemplar
+from core.schema.exemplar import Draft, DraftStep, Exemplar, RecallSettings
 from core.schema.observation import HIDDEN_TEXT, is_hidden
 from core.schema.secrets import names_in
 
@@ -298,7 +298,13 @@ def check_length(exemplar: Draft, most_tokens: int = MOST_TOKENS) -> tuple[Probl
         return ()
     longest = max(range(len(sizes)), key=lambda number: sizes[number])
     text = f"It has about {total} tokens, more than {most_tokens}; look {longest + 1} alone has {sizes[longest]}."
-    return (Problem(id=exemplar.id, kind="length", at=("steps", longest), text=text, level="note"),)
+    level: Level = "note"
+    if total > RecallSettings().tokens:
+        level = "fault"
+        text += (
+            f" Presets use {RecallSettings().tokens} tokens of exemplars at most, unless they say otherwise."
+        )
+    return (Problem(id=exemplar.id, kind="length", at=("steps", longest), text=text, level=level),)
 
 
 def check_run(exemplar: Draft, run: int | None, is_success: RunIsSuccess | None) -> tuple[Problem, ...]:

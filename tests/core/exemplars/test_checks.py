@@ -86,6 +86,11 @@ def test_an_over_long_one_is_a_note_that_names_the_longest_look():
     (found,) = check_length(exemplar, 100)
     assert (found.where, found.level) == ("look 2", "note")
     assert check_length(exemplar, 1000) == ()
+    (found,) = check_length(
+        exemplar.replace(steps=(exemplar.steps[1].replace(observation="word " * 11_000),))
+    )
+    assert found.level == "fault"
+    assert "Presets use 10000 tokens of exemplars at most" in found.text
 
 
 @pytest.mark.parametrize(("success", "count"), [(False, 1), (None, 0), (True, 0)])

@@ -14,12 +14,13 @@ from pydantic import ValidationError
 
 from core.debugger.exemplars.saving.views import SavingChoice, SavingStep
 from core.exemplars.library.records import Provenance
-from core.schema.action import Action, Named, RefTarget, RoleTarget, XPathTarget
+from core.schema.action import Action, Named, RefTarget, RoleTarget, Type, XPathTarget
 from core.schema.element_identity import RecordedInput
 from core.schema.errors import UsageError
 from core.schema.exemplar import Contrast, Exemplar, ExemplarStep
-from core.schema.observation import Observation
+from core.schema.observation import Observation, is_hidden
 from core.schema.record import Record
+from core.schema.secrets import named
 from core.schema.step import Abstracted, Acted, Decided, Observed, Origin, Reviewed, record_of
 from core.trace.encoding import from_json, to_json
 from core.trace.exports.hiding import secrets_of
@@ -180,7 +181,8 @@ def _as_seen(done: RecordedInput, seen: Observation | None, label: str = "") -> 
     """Return an action with its elements named as they are in the look: a ref of a later page is in no line of it.
 
     What a person met at a place in the document only is named by role and
-    name, as its `label` has them.
+    name, as its `label` has them. A text that the page hid, such as a password,
+    becomes a secret of the task.
     """
     changes: dict[str, Any] = {}
     for part in ("target", "to"):
@@ -193,7 +195,16 @@ def _as_seen(done: RecordedInput, seen: Observation | None, label: str = "") -> 
             if seen is not None and seen.element(target.ref) is not None:
                 continue
             changes[part] = _named(done.marks[part].element.role, done.marks[part].element.name, seen)
+    if isinstance(done.action, Type) and is_hidden(done.action.text):
+        changes["text"] = named(_hides(done, seen))
     return str(done.action.replace(**changes))
+
+
+def _hides(done: RecordedInput, seen: Observation | None) -> str:
+    """Return the name of the task's secret for what was typed into a field that hides it."""
+    target = getattr(done.action, "target", None)
+    element = seen.element(target.ref) if seen is not None and isinstance(target, RefTarget) else None
+    return (element.hides if element is not None else "").replace(" ", "-") or "password"
 
 
 def _named(role: str, name: str, seen: Observation | None) -> RefTarget | RoleTarget:

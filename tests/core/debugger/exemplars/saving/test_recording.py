@@ -10,7 +10,7 @@ from core.debugger.exemplars.saving.selection import exemplar_of_run
 from core.debugger.exemplars.saving.service import RecordingService
 from core.debugger.exemplars.saving.views import RecordingView
 from core.debugger.exemplars.scripted import Look, perform, written
-from core.exemplars.checks import check_actions
+from core.exemplars.checks import check_actions, fault
 from core.schema.action_text import parse_action
 from core.schema.errors import BackstepError
 from tests.core.stage import page_file
@@ -215,6 +215,24 @@ def test_what_was_typed_is_recorded_before_the_person_leaves_the_page(recording,
     assert left.wait(30)
     assert [one.partition(" ")[0] for one in recorded] == ["type"]
     assert recorded[0].endswith("[Ada]")
+
+
+def test_a_password_becomes_a_secret_of_the_task_and_plays_where_the_task_declares_it(recording, tmp_path):
+    live = recording.live
+    url = page_file(
+        tmp_path,
+        "<label>Name <input></label> <label>Password <input type=password></label>"
+        "<button onclick=\"document.title = document.querySelectorAll('input')[1].value.length\">In</button>",
+    )
+    live.open("web/open", url=url, instruction="Log in.")
+    recording.begin()
+    recording.does('type [textbox "Password"] [Tr0ub4dor&3]', "press [Tab]", 'click [button "In"]')
+    exemplar = recording.kept(recording.end()).exemplar
+    assert exemplar.steps[0].actions[0].endswith("[<secret:password>]")
+    assert "Tr0ub4dor" not in exemplar.model_dump_json()
+    assert fault(exemplar) == ""
+    live.session.services().tabs.secrets["password"] = "Tr0ub4dor&3"
+    assert recording.tries(*(action for look in exemplar.steps for action in look.actions))
 
 
 def test_a_search_sent_by_enter_is_recorded_in_the_page_that_it_was_sent_from(recording):

@@ -113,5 +113,6 @@ def agent_resources_of(
             index_folder=None if data is None else data / "index",
             library=None if data is None else data / LIBRARY_NAME,
             embedding=embedding,
+            shared=exemplars or (data and data / "exemplars"),
         ),
     )

@@ -48,4 +48,4 @@ def change_exemplars(
     if changed.faulty:
         say("Mend them, or use them although they have faults with --although-faulty.")
     if changed.read_only:
-        say(f"{len(changed.read_only)} are read-only, from files: change them in the files.")
+        say(f"{len(changed.read_only)} are bundled and read-only.")

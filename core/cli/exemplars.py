@@ -37,7 +37,7 @@ Statuses = Annotated[
 ]
 OriginName = Annotated[str, typer.Option("--origin", help='Only this origin, such as "demonstration".')]
 _IMPORTED = "jsonl, synapse, step, mind2web, webshop, chrome-recorder, browser-use or browsergym"
-_EXPORTED = "jsonl, chat, tools, sharegpt, pairs, atif or synapse"
+_EXPORTED = "jsonl, toml, chat, tools, sharegpt, pairs, atif or synapse"
 ChangedIds = Annotated[
     list[str] | None, typer.Argument(help="Exemplars. Default: all that match the filters.")
 ]

@@ -1,5 +1,6 @@
-"""Exemplars as files of JSON lines: one exemplar a line, read again when a file changes."""
+"""Exemplars as files, read again when one changes: JSON lines, one exemplar a line, or TOML, one a file."""
 
+import contextlib
 import json
 import os
 from collections.abc import Callable, Iterable
@@ -8,10 +9,11 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
+from core.exemplars.editing.toml_text import text_of
 from core.exemplars.library.records import Origin
 from core.schema.errors import DataError
 from core.schema.exemplar import Exemplar
-from core.settings.user_file import MOST_LINES_BYTES, beyond_bounds, problem, read_text
+from core.settings.user_file import MOST_LINES_BYTES, UserFile, beyond_bounds, problem, read_text
 from core.storage.resources import RESOURCES
 
 EXEMPLARS = RESOURCES / "exemplars"
@@ -98,9 +100,11 @@ def _files_in(folder: Path) -> list[Path]:
     if folder.is_file():
         return [folder]
     try:
-        return sorted(path for path in folder.iterdir() if path.suffix == ".jsonl")
+        lines = sorted(path for path in folder.iterdir() if path.suffix == ".jsonl")
     except FileNotFoundError:
         return []
+    inside = (path.relative_to(folder) for path in folder.rglob("*.toml"))
+    return lines + sorted(folder / path for path in inside if not any(part[0] == "." for part in path.parts))
 
 
 class _Lines(NamedTuple):
@@ -134,6 +138,11 @@ def _lines_of(path: Path) -> _Lines:
         text = read_text(path, most=MOST_LINES_BYTES)
     except DataError as error:
         return _Lines((), (str(error),))
+    if path.suffix == ".toml":
+        try:
+            return _Lines((_validated(UserFile(path, text).content(), str(path)),))
+        except DataError as error:
+            return _Lines((), (str(error),))
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
@@ -180,8 +189,32 @@ def exemplar_of(line: str, place: str) -> Exemplar:
         values = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise DataError(f"{place}: this is not JSON ({error}); each line is one exemplar.") from error
+    return _validated(values, place)
+
+
+def toml_of(exemplar: Exemplar) -> str:
+    """Return a whole TOML file of an exemplar: its text with its review, in a stable order."""
+    review = exemplar.review.model_dump(exclude_defaults=True)
+    table = "".join(f"{name} = {json.dumps(value, ensure_ascii=False)}\n" for name, value in review.items())
+    return f"{text_of(exemplar)}\n[review]\n{table}" if table else text_of(exemplar)
+
+
+def with_exemplar(text: str, path: Path, exemplar: Exemplar) -> str:
+    """Return the text of a file with an exemplar in place of the one of its id; other lines stay as they are."""
+    if path.suffix == ".toml":
+        return toml_of(exemplar)
+    lines = text.split("\n")
+    for at, line in enumerate(lines):
+        with contextlib.suppress(DataError):
+            if line.strip() and exemplar_of(line, "").id == exemplar.id:
+                lines[at] = line_of(exemplar)
+                return "\n".join(lines)
+    return "".join([text, "\n" if text and not text.endswith("\n") else "", line_of(exemplar), "\n"])
+
+
+def _validated(values: object, place: str) -> Exemplar:
     if too_much := beyond_bounds(values):
-        raise DataError(f"{place}: {too_much}; remove the line.")
+        raise DataError(f"{place}: {too_much}; remove it.")
     try:
         return Exemplar.model_validate(values)
     except ValidationError as error:

@@ -35,12 +35,15 @@ class Memory:
         index_folder: Path | None = None,
         embedding: "Callable[[], Embedding] | None" = None,
         library: Path | None = None,
+        shared: Path | None = None,
     ) -> None:
         """`embedding` gives the one to be used, the built-in one without it; it is asked for only when needed.
 
         `library` is the database of the user's own exemplars; it need not be
-        there.
+        there. Where the folder `shared` is under git, new exemplars become files
+        in it.
         """
+        self._shared = shared
         self.files = ExemplarFiles(folders)
         self._index_folder = index_folder
         self._embedding = embedding
@@ -218,8 +221,7 @@ class Memory:
             library = None
         if library is None:
             library = self._library = self._opened()
-        library.set_beside(self.files.members())
-        return library
+        return self._with_files(library)
 
     @contextmanager
     def connection(self) -> "Generator[Library, None, None]":
@@ -229,10 +231,16 @@ class Memory:
             return
         library = self._opened()
         try:
-            library.set_beside(self.files.members())
-            yield library
+            yield self._with_files(library)
         finally:
             library.close()
+
+    def _with_files(self, library: "Library") -> "Library":
+        library.set_beside(self.files.members())
+        library.folder = (
+            self._shared if self._shared is not None and (self._shared / ".git").exists() else None
+        )
+        return library
 
     def _opened(self) -> "Library":
         from core.exemplars.library.store import Library

@@ -63,6 +63,8 @@ _LOST = "abstraction, the parser, whole pages, tags, notes, weight"
 EXPORTS = (
     ExemplarExportFormat("jsonl", "JSON lines", "One exemplar per line, complete. Import… can read it.",
         ".jsonl", f"{_LINES}:export_lines"),
+    ExemplarExportFormat("toml", "A folder of TOML files",
+        "A file per exemplar, complete, for a folder under git. Import… can read it.", "", f"{_LINES}:export_toml"),
     ExemplarExportFormat("chat", "Conversations for fine-tuning",
         "One conversation per line, with messages for fine-tuning over chat completions.", ".chat.jsonl",
         f"{_CHAT}:export_chat", "unfit", f"contrasts, {_LOST}"),

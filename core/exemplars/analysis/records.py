@@ -16,7 +16,7 @@ class NearPair(Record):
     id: str
     other_id: str
     number: int
-    """Its number in the index; below 0 for one of a file, which is read-only."""
+    """Its number in the index; below 0 for one of a file."""
     other: int
     same: Sameness = "neither"
     families: tuple[str, str] = ("", "")

@@ -9,9 +9,9 @@ from core.exemplars.exchange.plain_python import module_values
 from core.schema.errors import DataError
 from core.schema.record import Record
 from core.settings.file_kinds import PICKLE
-from core.settings.user_file import MOST_LINES_BYTES, beyond_bounds, not_json, read_text
+from core.settings.user_file import MOST_LINES_BYTES, UserFile, beyond_bounds, not_json, read_text
 
-READ = (".json", ".jsonl", ".ndjson", ".py")
+READ = (".json", ".jsonl", ".ndjson", ".py", ".toml")
 """How the names of files end that are read in a folder."""
 
 
@@ -59,7 +59,7 @@ def is_pickle(path: Path) -> bool:
 
 
 def read_document(path: Path) -> Document:
-    """Read a file; raises DataError for a file that is neither JSON nor Python.
+    """Read a file; raises DataError for a file that is neither JSON, TOML nor Python.
 
     A line that is not JSON is a fault of the line: the others stand.
     """
@@ -68,6 +68,8 @@ def read_document(path: Path) -> Document:
     text = read_text(path, line_ends=True, most=MOST_LINES_BYTES)
     if path.suffix == ".py":
         return Document(path=path, module=_module(text, path))
+    if path.suffix == ".toml":
+        return Document(path=path, value=UserFile(path, text).content())
     if path.suffix in (".jsonl", ".ndjson"):
         return Document(path=path, lines=_lines(text))
     try:

@@ -25,6 +25,7 @@ class FilesRead:
         self._found = found.replace(entries=tuple(map(_with_fault, found.entries)))
         exemplars = [exemplar for _, exemplar in self._found.exemplars]
         self._held = {member.exemplar.id: member.exemplar for member in memory.files.members()}
+        self._in_files = {member.exemplar.id for member in memory.files.members() if member.origin == "file"}
         self._own: set[str] = set()
         """Ids that the library has, of any status."""
         self._memory = memory
@@ -59,7 +60,8 @@ class FilesRead:
     ) -> PlannedEntry:
         id = exemplar.id
         there = self._there[id]
-        if id in there and id in self._own and (after := merged(self._held[id], exemplar)) != self._held[id]:
+        is_own = id in self._own or id in self._in_files
+        if id in there and is_own and (after := merged(self._held[id], exemplar)) != self._held[id]:
             what = [name for name in FOR_PEOPLE if getattr(after, name) != getattr(self._held[id], name)]
             return entry.replace(
                 fate="merged", why=f"the same content; added: {', '.join(what)}", exemplar=after
@@ -74,12 +76,12 @@ class FilesRead:
             taken.add(new)
             why = f"as {new}, because another exemplar has the id {id}"
             return entry.replace(exemplar=exemplar.replace(id=new), why=why)
-        if choices.taken == "new version" and id in self._own:
+        if choices.taken == "new version" and (id in self._own or id in self._in_files):
             why = "it becomes a new version; the previous one is kept"
             return entry.replace(fate="new version", why=why)
         why = f"another exemplar has the id {id}; to have both, change one of the ids"
         if choices.taken == "new version":
-            why = "an exemplar in a read-only file has this id"
+            why = "a bundled exemplar has this id"
         return entry.replace(fate="id taken", why=why)
 
 

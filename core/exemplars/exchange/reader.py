@@ -102,7 +102,10 @@ class _Files:
         try:
             wanted = any(form.name == "browsergym" for form in self._among)
             experiments = browsergym.experiments(folder) if wanted else ()
-            files = sorted(file for file in folder.iterdir() if file.is_file() and folder not in experiments)
+            files = sorted(
+                {file for file in folder.iterdir() if file.is_file() and folder not in experiments}
+                | set(folder.rglob("*.toml"))
+            )
         except OSError as error:
             raise DataError(f"{folder} cannot be read ({error.strerror}); check its permissions.") from error
         if len(files) > _MOST_FILES:
@@ -119,7 +122,7 @@ class _Files:
                 position, why = browsergym.without_steps(experiment)
                 self.report(place_of(place, position), "left out", why)
         for file in files:
-            self._read_inside(file, place_of(label, file.name))
+            self._read_inside(file, place_of(label, str(file.relative_to(folder))))
         is_faulty = any(entry.fate == "faulty" for entry in self.entries[start:])
         if documents == self._documents and not experiments and not is_faulty:
             if kind := kind_of_folder(folder):
@@ -134,7 +137,7 @@ class _Files:
         if is_pickle(file):
             self.report(label, "left out", f"it is {PICKLE.reason()}")
         elif file.suffix not in READ:
-            self.report(label, "left out", "it is not JSON")
+            self.report(label, "left out", "it is not JSON or TOML")
         else:
             try:
                 document = read_document(file)

@@ -1,9 +1,11 @@
 """The exemplars of files beside the library: by id and number, and in tables of a connection for its lists."""
 
 from collections.abc import Collection, Iterable
+from pathlib import Path
+from zlib import crc32
 
-from core.exemplars.files import FileMember
-from core.exemplars.library.records import Entry, Provenance
+from core.exemplars.files import FileMember, line_of
+from core.exemplars.library.records import CurrentVersion, Entry, Provenance
 from core.exemplars.library.tables import BESIDE, insert_words, tokens_of, values_of
 from core.schema.exemplar import Exemplar, ExemplarReview
 from core.storage.database import DatabaseFile
@@ -12,6 +14,11 @@ from core.storage.database import DatabaseFile
 def numbered(exemplars: Iterable[Exemplar]) -> dict[int, Exemplar]:
     """Return exemplars that no library has with their numbers: -1, -2 and so on."""
     return {-place: exemplar for place, exemplar in enumerate(exemplars, start=1)}
+
+
+def version_of(exemplar: Exemplar) -> int:
+    """Return a checksum that stands for the version of an exemplar of a file: another one if it was changed."""
+    return crc32(line_of(exemplar.replace(review=ExemplarReview())).encode("utf-8", "replace"))
 
 
 class FilesBeside:
@@ -28,11 +35,21 @@ class FilesBeside:
             return None
         exemplar = member.exemplar
         provenance = Provenance(origin=member.origin, file=str(member.path))
-        return Entry(exemplar=exemplar, provenance=provenance, tokens=tokens_of(exemplar))
+        version = version_of(exemplar)
+        return Entry(exemplar=exemplar, provenance=provenance, version=version, tokens=tokens_of(exemplar))
 
-    def review(self, id: str) -> ExemplarReview | None:
-        """Return the review of one; None if no file has it."""
-        return self._by_id[id].exemplar.review if id in self._by_id else None
+    def current(self, id: str) -> CurrentVersion | None:
+        """Return the state of one; None if no file has it."""
+        if (member := self._by_id.get(id)) is None:
+            return None
+        exemplar = member.exemplar
+        content = line_of(exemplar.replace(review=ExemplarReview())) if member.origin == "file" else ""
+        return CurrentVersion(id=id, version=version_of(exemplar), review=exemplar.review, content=content)
+
+    def path(self, id: str) -> Path | None:
+        """Return the user's file that has one, to change it there; None for a bundled one and one of no file."""
+        member = self._by_id.get(id)
+        return member.path if member is not None and member.origin == "file" else None
 
     def exemplars(self, numbers: Iterable[int]) -> dict[int, Exemplar]:
         return {number: self._by_number[number] for number in numbers if number in self._by_number}
@@ -55,6 +72,12 @@ class FilesBeside:
             for (origin, exemplar, path), number in zip(self.members, self._by_number, strict=True):
                 provenance = Provenance(origin=origin, file=str(path))
                 values = values_of(exemplar, provenance, tokens_of(exemplar))
-                values |= {"number": number, "version": 1, "made": 0.0, "changed": 0.0, "change": 0}
+                values |= {
+                    "number": number,
+                    "version": version_of(exemplar),
+                    "made": 0.0,
+                    "changed": 0.0,
+                    "change": 0,
+                }
                 database.insert("temp.beside", values)
                 insert_words(database, number, exemplar, beside=True)

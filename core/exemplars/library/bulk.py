@@ -16,7 +16,7 @@ class BulkChange(NamedTuple):
     ids: tuple[str, ...]
     """Those that were changed; the others were so already, or are named below."""
     read_only: tuple[str, ...] = ()
-    """Those of files, which were left as they are."""
+    """Bundled ones, which were left as they are."""
     faulty: Mapping[str, str] = MappingProxyType({})
     """Those that cannot be marked as reviewed for a fault, with that fault."""
 

@@ -19,10 +19,10 @@ Origin = Literal[
     "by hand",  # a person wrote it
     "import",  # it came from another program or person
     "recorded",  # written actions were carried out
-    "file",  # a file of exemplars in the user's folder; read only
+    "file",  # a file of exemplars in the user's folder
     "bundled",  # comes with the program; read only
 ]
-READ_ONLY: tuple[Origin, ...] = ("file", "bundled")
+READ_ONLY: tuple[Origin, ...] = ("bundled",)
 
 
 ProofKind = Literal["replay", "worth", "credit", "neighbour"]
@@ -297,6 +297,8 @@ class CurrentVersion(Record):
     id: str
     version: int
     review: ExemplarReview = ExemplarReview()
+    content: str = ""
+    """Of one that is in a file of the user: all of it as JSON, since no version of it is kept."""
 
 
 class Retrieval(Record):

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple, cast
 
 from pydantic import ValidationError
 
-from core.exemplars.files import FileMember
+from core.exemplars.files import FileMember, exemplar_of, with_exemplar, write_files
 from core.exemplars.library import listing
 from core.exemplars.library import tables as writing
-from core.exemplars.library.beside import FilesBeside
+from core.exemplars.library.beside import FilesBeside, version_of
 from core.exemplars.library.proofs import Proofs
 from core.exemplars.library.records import (
     Counts,
@@ -37,6 +37,7 @@ from core.exemplars.library.records import (
 from core.exemplars.library.tables import KIND
 from core.schema.errors import LibraryError, NotInLibraryError
 from core.schema.exemplar import Exemplar, ExemplarReview, Status
+from core.settings.user_file import MOST_LINES_BYTES, read_text
 from core.storage.database import BUSY_SECONDS, DatabaseFile, damaged
 from core.trace.records import RunEnd
 
@@ -71,6 +72,12 @@ class Library:
         """Those of files as the files have them: reviews that were made here are not among them."""
         self._listed: FilesBeside | None = None
         """Those that are in the tables for lists."""
+        self.folder: Path | None = None
+        """Where new exemplars become files of their own; None if they are kept here."""
+        self._files: dict[Path, str] = {}
+        """What is to be written into files with the current transaction."""
+        self._filed: dict[str, FileMember] = {}
+        """The exemplars in it."""
 
     @classmethod
     def open(cls, path: Path, *, read_only: bool = False, busy_seconds: float = BUSY_SECONDS) -> "Library":
@@ -176,6 +183,10 @@ class Library:
                         f"“{found.id}” was changed meanwhile: it is {found.review.status}, at version "
                         f"{found.version}, now."
                     )
+                if after.content:
+                    exemplar = exemplar_of(after.content, before.id).replace(review=after.review)
+                    self._write_file(exemplar)
+                    continue
                 if after.version != before.version:
                     self._make_current(self._known(before.id), after.version)
                 self._set_review(before.id, after.review)
@@ -222,7 +233,9 @@ class Library:
         return (entry for row in self.rows(wanted) if (entry := self.find(row.id)) is not None)
 
     def versions(self, id: str) -> tuple[Version, ...]:
-        """Return what was saved of an exemplar, the oldest first."""
+        """Return what was saved of an exemplar, the oldest first; nothing for one of a file."""
+        if self.beside.current(id) is not None and not self.has([id]):
+            return ()
         with self._database.read():
             row = self._known(id)
             found = self._database.rows(
@@ -302,7 +315,7 @@ class Library:
         return found
 
     def current(self, ids: Iterable[str]) -> tuple[CurrentVersion, ...]:
-        """Return which versions are current of those exemplars that there are; of one of a file it is 0."""
+        """Return which versions are current of those exemplars that there are; of one of a file it is a checksum."""
         wanted = tuple(ids)
         with self._database.read():
             rows = self._database.rows(
@@ -312,8 +325,8 @@ class Library:
             )
             found = {row["id"]: self._current(row) for row in rows}
         for id in wanted:
-            if id not in found and (review := self.beside.review(id)) is not None:
-                found[id] = CurrentVersion(id=id, version=0, review=review)
+            if id not in found and (one := self.beside.current(id)) is not None:
+                found[id] = one
         return tuple(found.values())
 
     def has(self, ids: Iterable[str]) -> set[str]:
@@ -435,7 +448,7 @@ class Library:
         reviews = {row["id"]: self._review(row) for row in rows}
         now = tuple(
             one._replace(exemplar=one.exemplar.replace(review=reviews[one.exemplar.id]))
-            if one.exemplar.id in reviews
+            if one.origin == "bundled" and one.exemplar.id in reviews
             else one
             for one in members
         )
@@ -468,13 +481,20 @@ class Library:
             made = DatabaseFile.open(self._unmade, KIND)
             self._database.close()
             self._database, self._unmade, self._listed = made, None, None
+        self._files, self._filed = {}, {}
         with self._database.write():
             yield
+            write_files(self._files)
+        if self._filed:
+            others = (one for one in self._members if one.exemplar.id not in self._filed)
+            self.set_beside((*others, *self._filed.values()))
 
     def _save(
         self, exemplar: Exemplar, provenance: Provenance | None, why: str, expected: int | None, when: float
     ) -> int:
         row = self._row(exemplar.id)
+        if row is None and (self.folder is not None or self.beside.path(exemplar.id) is not None):
+            return self._save_file(exemplar, expected)
         if expected is not None and (row is None or row["version"] != expected):
             stands = f"is now at version {row['version']}" if row else "is not in the library"
             raise LibraryError(
@@ -505,6 +525,28 @@ class Library:
         self._update(number, exemplar, provenance, tokens, version + 1, when)
         return version + 1
 
+    def _save_file(self, exemplar: Exemplar, expected: int | None) -> int:
+        now = self.beside.current(exemplar.id)
+        if expected is not None and (now is None or now.version != expected):
+            stands = "was changed in its file" if now else "is in no file any more"
+            raise LibraryError(
+                f"The exemplar {exemplar.id} {stands} since you opened it. Check the changes, then save again."
+            )
+        self._write_file(exemplar)
+        return version_of(exemplar)
+
+    def _write_file(self, exemplar: Exemplar) -> None:
+        """Write an exemplar into its file when the transaction ends; a new one gets a file of its own."""
+        path = self.beside.path(exemplar.id)
+        if path is None:
+            assert self.folder is not None
+            path = self.folder / f"{exemplar.id}.toml"
+        text = self._files.get(path)
+        if text is None:
+            text = read_text(path, most=MOST_LINES_BYTES) if path.exists() else ""
+        self._files[path] = with_exemplar(text, path, exemplar)
+        self._filed[exemplar.id] = FileMember("file", exemplar, path)
+
     def _keep_version(
         self, number: int, version: int, exemplar: Exemplar, tokens: int, why: str, when: float
     ) -> None:
@@ -523,8 +565,11 @@ class Library:
 
     def _set_review(self, id: str, review: ExemplarReview) -> None:
         values = writing.review_values(review)
-        if self._row(id) is None and self.beside.review(id) is not None:
+        entry = self.beside.entry(id) if self._row(id) is None else None
+        if entry is not None and entry.read_only:
             self._database.table("file_reviews").upsert({"id": id, **values})
+        elif entry is not None:
+            self._write_file(entry.exemplar.replace(review=review))
         elif self._review(row := self._known(id)) != review:
             values |= {"changed": time.time(), "change": self._next_change()}
             self._database.table("exemplars").update(row["number"], values)

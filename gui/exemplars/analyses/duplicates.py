@@ -200,7 +200,7 @@ class DuplicatesPage(AnalysisPage):
         kept = ", both kept" if self.is_kept else ""
         self.same.setText(f"{pair.distance:.3f} apart: {SAME[pair.same]}{kept}")
         for at, (label, id) in enumerate(zip(self.names, pair.ids, strict=True)):
-            label.setText(f"{id} (in a file, read-only)" if _read_only(pair, at) else id)
+            label.setText(f"{id} (in a file)" if _in_file(pair, at) else id)
         texts = self.view.result.texts if self.view.result is not None else None
         reading = "It is being read…"
         ready = texts is not None and texts.ids == pair.ids
@@ -221,7 +221,7 @@ def _hidden(result: Duplicates) -> int:
     return len(result.open) - len(result.listed)
 
 
-def _read_only(pair: NearPair, side: int) -> bool:
+def _in_file(pair: NearPair, side: int) -> bool:
     return (pair.number, pair.other)[side] < 0
 
 

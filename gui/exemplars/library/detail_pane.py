@@ -22,7 +22,9 @@ from gui.widgets.search import Finder
 from gui.widgets.text_view import Piece, TextView
 from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, dim_label, set_flag
 
-_NONE = "An exemplar in a file is read-only and has no versions. To change it, save a copy (Ctrl+D)."
+_NONE = (
+    "No versions are kept of an exemplar in a file, and bundled ones do not change. Put your files under git."
+)
 _ONE = "This is the only version. When you save a new one, you can compare both here."
 _NOTHING = "Choose an exemplar in the table to read it here."
 _READING = "The exemplar is being read…"

@@ -233,7 +233,7 @@ class LibraryPage(QWidget):
     @property
     def why_read_only(self) -> str:
         is_own = not self._rows or any(not row.read_only for row in self._rows)
-        return "" if is_own else "An exemplar in a file is read-only. Save a copy (Ctrl+D)"
+        return "" if is_own else "A bundled exemplar is read-only. Save a copy (Ctrl+D)"
 
     @property
     def why_not_one(self) -> str:

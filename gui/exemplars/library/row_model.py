@@ -74,7 +74,7 @@ COLUMNS: tuple[LibraryColumn, ...] = (
         tooltip="The family that is found for its task without it, as compared last (Ctrl+Shift+A)",
     ),
     LibraryColumn(
-        "origin", "Origin", 148, "origin", tooltip="Where it came from. Those in files are read-only"
+        "origin", "Origin", 148, "origin", tooltip="Where it came from. Bundled ones are read-only"
     ),
     LibraryColumn("file", "File", 120, "file", tooltip="The file that it was imported from, or is in"),
     LibraryColumn("run", "Run", 52, "run", True, "The run that it was saved from"),

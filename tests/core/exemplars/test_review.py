@@ -53,16 +53,17 @@ async def test_a_new_one_that_is_farther_than_all_that_are_used_is_not_told(memo
     assert "new" not in (await recalled(memory)).why
 
 
-async def test_one_of_a_file_is_retired_in_the_library_and_the_file_stays_as_it_is(memory, tmp_path):
+async def test_one_of_a_file_is_retired_in_its_file(memory, tmp_path):
     (tmp_path / "files").mkdir()
     file = tmp_path / "files" / "mine.jsonl"
     write_exemplars(file, FLIGHTS)
-    before = file.read_bytes()
+    before = file.read_text().splitlines()
     assert len((await recalled(memory)).used) == 2
     library = memory.library()
     assert review_all(library, [FLIGHTS[0].id], "retired").ids == (FLIGHTS[0].id,)
     assert [one.id for one in (await recalled(memory)).used] == [FLIGHTS[1].id]
-    assert file.read_bytes() == before
+    assert file.read_text().splitlines()[1:] == before[1:]
+    assert '"status": "retired"' in file.read_text().splitlines()[0]
     (row,) = library.page(Filter(statuses=("retired",))).rows
     assert row.id == FLIGHTS[0].id
     assert row.review.by

@@ -71,7 +71,7 @@ class DuplicatesService(AnalysisService[Duplicates]):
         if both != kept.exemplar:
             if kept.read_only:
                 raise UsageError(
-                    f"{into} comes from a file and is read-only, so it cannot take the tags and note of {other}. "
+                    f"{into} is bundled and read-only, so it cannot take the tags and note of {other}. "
                     f"Copy it into the library first, retire it instead of {other}, or keep both."
                 )
             library.save(both, why=f"merged with {other}", expected=kept.version)

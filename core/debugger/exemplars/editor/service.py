@@ -78,14 +78,14 @@ class EditorService(Service[EditorView]):
 
     @command
     async def open(self, id: str) -> None:
-        """Open an exemplar as it is now, or its draft if one was kept; one of a file opens as a copy."""
+        """Open an exemplar as it is now, or its draft if one was kept; a bundled one opens as a copy."""
         kept = self._drafts.get(id)
         if kept is not None:
             self._take_up(kept)
             return
         entry = self._library.get(id)
         if entry.read_only:
-            self._copy(entry, "The original comes from a read-only file; this is a copy.")
+            self._copy(entry, "The original is bundled and read-only; this is a copy.")
             return
         text = text_of(entry.exemplar)
         self._opened(text, entry.provenance, entry=entry, base=text)
@@ -308,7 +308,7 @@ class EditorService(Service[EditorView]):
         self._drafts.forget(opened.key)
         self._texts[Draft.of(entry.exemplar)] = text
         self._provenance = entry.provenance
-        self._show_stored(opened, entry, base=text, notice=f"Saved as version {entry.version} of {draft.id}.")
+        self._show_stored(opened, entry, base=text, notice=_saved_words(entry))
 
     def _show_stored(self, opened: OpenedExemplar, entry: Entry, *, base: str, notice: str) -> None:
         """Show the state in which the open exemplar is stored now."""
@@ -387,6 +387,12 @@ class EditorService(Service[EditorView]):
         opened = self.view.opened
         own = key or (opened.key if opened is not None else "")
         return tuple(one for one in self._drafts.all() if one.key != own)
+
+
+def _saved_words(entry: Entry) -> str:
+    if entry.provenance.origin == "file":
+        return f"Saved in {entry.provenance.file}."
+    return f"Saved as version {entry.version} of {entry.exemplar.id}."
 
 
 def _origin(provenance: Provenance) -> str:

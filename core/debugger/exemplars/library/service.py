@@ -320,7 +320,7 @@ class LibraryService(JobService[LibraryJob]):
 
     @command
     async def edit(self, chosen: Chosen, edits: Edits) -> None:
-        """Change exemplars; those of files stay as they are."""
+        """Change exemplars; bundled ones stay as they are."""
         await self.edit_all(chosen, edits)
 
     async def edit_all(self, chosen: Chosen, edits: Edits) -> None:
@@ -356,7 +356,7 @@ class LibraryService(JobService[LibraryJob]):
             texts.append(f"{which} {done}.")
         if files:
             whose = f"“{files[0]}” is" if len(files) == 1 else f"{len(files)} are"
-            texts.append(f"{whose} read-only, from a file. Change it in the file, or make a copy (Ctrl+D).")
+            texts.append(f"{whose} bundled and read-only. Make a copy (Ctrl+D).")
         for id, fault in list(faulty.items())[:1]:
             more = f" So do {len(faulty) - 1} more." if len(faulty) > 1 else ""
             texts.append(

@@ -8,7 +8,7 @@ import hashlib
 import json
 from typing import Any
 
-from core.exemplars.files import line_of
+from core.exemplars.files import line_of, toml_of
 from core.schema.action_text import parse_action
 from core.schema.errors import ActionSyntaxError
 from core.schema.exemplar import Exemplar, ExemplarStep
@@ -20,6 +20,11 @@ from core.trace.exports.steps import AGENT
 def export_lines(exemplars: tuple[Exemplar, ...]) -> dict[str, str]:
     """Return the file of this program's own lines, as in resources/exemplars/README.md."""
     return {"": "".join(f"{line_of(exemplar)}\n" for exemplar in exemplars)}
+
+
+def export_toml(exemplars: tuple[Exemplar, ...]) -> dict[str, str]:
+    """Return a file for each exemplar by its path, such as ``flights/oakland.toml``."""
+    return {f"{exemplar.id}.toml": toml_of(exemplar) for exemplar in exemplars}
 
 
 def export_atif(exemplars: tuple[Exemplar, ...]) -> dict[str, str]:

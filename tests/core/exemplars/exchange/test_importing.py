@@ -7,6 +7,7 @@ import pytest
 
 from core.exemplars.exchange.importing import FilesRead, keep
 from core.exemplars.exchange.plan import ImportChoices
+from core.exemplars.files import EXEMPLARS, ExemplarFiles, read_exemplars
 from core.exemplars.library.records import ANY, Filter
 from core.exemplars.library.store import Library
 from core.exemplars.memory import Memory
@@ -107,12 +108,20 @@ def test_what_another_person_says_of_the_same_exemplar_is_merged_and_its_review_
     assert fates(FilesRead(choices, memory).plan(choices)) == ["there already"]
 
 
-def test_an_id_of_a_read_only_file_gets_no_new_version(tmp_path):
+def test_a_bundled_one_gets_no_new_version_and_one_of_a_file_is_changed_there(tmp_path):
     (tmp_path / "ours.jsonl").write_text(ALL[0].model_dump_json())
-    memory = Memory((tmp_path / "ours.jsonl",), library=tmp_path / "mine.db")
-    choices = brought(tmp_path, ALL[0].replace(task="Else")).replace(taken="new version")
-    (entry,) = FilesRead(choices, memory).plan(choices).entries
-    assert (entry.fate, entry.why) == ("id taken", "an exemplar in a read-only file has this id")
+    memory = Memory((tmp_path / "ours.jsonl", EXEMPLARS), library=tmp_path / "mine.db")
+    bundled = ExemplarFiles().all()[0]
+    choices = brought(tmp_path, ALL[0].replace(task="Else"), bundled.replace(task="Else"))
+    plan = FilesRead(choices, memory).plan(choices.replace(taken="new version"))
+    assert [(entry.fate, entry.why) for entry in plan.entries] == [
+        ("new version", "it becomes a new version; the previous one is kept"),
+        ("id taken", "a bundled exemplar has this id"),
+    ]
+    assert keep(plan, memory)
+    (one,) = read_exemplars(tmp_path / "ours.jsonl")
+    assert (one.task, one.review.status) == ("Else", "new")
+    memory.close()
 
 
 def test_an_import_is_kept_whole_or_not_at_all(tmp_path, memory):

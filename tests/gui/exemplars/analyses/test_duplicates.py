@@ -109,7 +109,7 @@ def test_a_command_that_cannot_be_used_says_why(page):
 def test_one_of_a_file_is_named_as_such(page, qtbot):
     page.show_view(VIEW)
     page.table.choose(("x", "y"))
-    assert "read-only" in page.names[0].text()
+    assert page.names[0].text() == "x (in a file)"
 
 
 def test_a_part_is_shown_as_a_part_and_nothing_as_nothing(page):

@@ -4,7 +4,7 @@ import pytest
 
 from core.debugger.exemplars.analyses.duplicates import DuplicatesService
 from core.debugger.exemplars.changes import ExemplarChanges
-from core.exemplars.files import write_exemplars
+from core.exemplars.files import read_exemplars, write_exemplars
 from core.exemplars.library.records import Provenance
 from tests.core.debugger.exemplars.analyses.conftest import Watched
 from tests.core.exemplars.clusters import clustered, text_of
@@ -98,18 +98,19 @@ async def test_what_is_retired_elsewhere_is_listed_no_more_and_comes_back_with_i
     assert pairs(view) == [(ONE.id, TWIN.id)]
 
 
-async def test_one_of_a_file_is_retired_too_but_takes_no_tags(session, service, tmp_path):
+async def test_one_of_a_file_is_retired_and_takes_tags_in_its_file(session, service, tmp_path):
     of_file = ONE.replace(id="file/1", metadata=text_of(0, 1))
     write_exemplars(tmp_path / "files" / "a.jsonl", [of_file])
     watched = Watched(service)
     view = await watched.after(lambda: service.find(0.1), whole)
     assert len(pairs(view)) == 3
     assert any(pair.number < 0 for pair in view.result.listed)
-    view = await watched.after(lambda: service.merge("file/1", TWIN.id), lambda view: view.problem)
-    assert "is read-only" in view.problem
-    view = await watched.after(lambda: service.merge(ONE.id, "file/1"), lambda view: not view.problem)
-    assert session.memory.library().get("file/1").exemplar.review.status == "retired"
-    assert len(pairs(view)) == 1
+    view = await watched.after(lambda: service.merge("file/1", TWIN.id), lambda view: view.notice)
+    (kept,) = read_exemplars(tmp_path / "files" / "a.jsonl")
+    assert kept.tags == ("a", "b", "c")
+    view = await watched.after(lambda: service.merge(ONE.id, "file/1"), lambda view: not pairs(view))
+    (kept,) = read_exemplars(tmp_path / "files" / "a.jsonl")
+    assert kept.review.status == "retired"
 
 
 async def test_it_is_cancelled_and_what_was_found_is_shown_as_a_part(session, service, monkeypatch):

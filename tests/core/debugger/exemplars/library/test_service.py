@@ -146,7 +146,7 @@ def test_tags_and_a_family_are_given_to_many_as_one_change_and_files_stay_as_the
     bundled = ExemplarFiles().all()[0].id
     library.service.edit(Chosen(ids=(ALL[0].id, bundled)), Edits(family="press"))
     text = library.wait("noticed", lambda notice: "press" in notice.text).text
-    assert text.startswith(f"“{ALL[0].id}” was moved to the family press. “{bundled}” is read-only")
+    assert text.startswith(f"“{ALL[0].id}” was moved to the family press. “{bundled}” is bundled")
     library.wait("listed", lambda view: {row.family for row in view.rows} == {"press", ALL[1].family})
 
 

@@ -111,7 +111,7 @@ class Memory:
     async def like(
         self, text: str, count: int, wanted: Filter | None = None
     ) -> tuple[tuple[LibraryRow, float], ...]:
-        """Return the exemplars that the filter lets through nearest to `text` by meaning, with their distances.
+        """Return the exemplars that the filter lets through nearest to `text` by the embedding, with distances.
 
         Retired ones have no place in the index. Raises as `recall` does.
         """

@@ -1,4 +1,4 @@
-"""The query of the library: words or their meaning, and filters with the values and days to choose from."""
+"""The query of the library: words or what is nearest to them, and filters with the values and days to choose from."""
 
 from collections.abc import Mapping
 from datetime import date, datetime, time, timedelta
@@ -233,7 +233,7 @@ def _day_of(seconds: float) -> QDate:
 
 _WORDS_MS = 160
 _MEANING_MS = 500
-"""A search by meaning costs an embedding, so it waits longer for typing to end."""
+"""A search for the nearest costs an embedding, so it waits longer for typing to end."""
 _STATES: tuple[tuple[str, tuple[Status, ...]], ...] = (
     ("New and reviewed", IN_USE),
     ("New", ("new",)),
@@ -271,10 +271,11 @@ class FilterBar(QWidget):
         self.search = SearchField(
             theme, "Search task, family, id, tags, note, thoughts and actions (Ctrl+F)", self
         )
-        self.meaning = QPushButton("By meaning", self, autoDefault=False)
+        self.meaning = QPushButton("Nearest", self, autoDefault=False)
         self.meaning.setCheckable(True)
         self.meaning.setToolTip(
-            "Search by meaning: list the exemplars nearest to the words, with distances (Ctrl+M)"
+            "List the exemplars that are nearest to the words by the embedding, with distances (Ctrl+M). The built-in "
+            "embedding compares words, not their meaning"
         )
         self.meaning.setShortcut("Ctrl+M")
         self.pickers = {

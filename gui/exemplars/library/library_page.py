@@ -338,9 +338,7 @@ class LibraryPage(QWidget):
         if not self.filters.narrowed:
             self.or_words.say(_EMPTY)
         elif view.query.like and view.query.filter.statuses == ("retired",):
-            self.or_words.say(
-                "Retired exemplars cannot be searched by meaning. Search by words instead (Ctrl+M)."
-            )
+            self.or_words.say("Retired exemplars are not in the index. Search for words instead (Ctrl+M).")
         elif view.query.filter == Filter(statuses=view.query.filter.statuses):
             self.or_words.say(_NONE.get(view.query.filter.statuses, _EMPTY))
         else:

@@ -52,7 +52,7 @@ class LibraryColumn(NamedTuple):
 
 
 COLUMNS: tuple[LibraryColumn, ...] = (
-    LibraryColumn("like", "Distance", 74, number=True, tooltip="Distance from the search, by meaning"),
+    LibraryColumn("like", "Distance", 74, number=True, tooltip="Distance from the search, by the embedding"),
     LibraryColumn("id", "Id", 114, "id"),
     LibraryColumn("family", "Family", 88, "family"),
     LibraryColumn("task", "Task", 130, "task"),
@@ -63,7 +63,7 @@ COLUMNS: tuple[LibraryColumn, ...] = (
     LibraryColumn("used", "Used", 54, "used", True, "Runs that used it. Those of evaluations are not counted"),
     LibraryColumn("helped", "Helped", 68, "helped", True, "Successes of the judged runs that used it"),
     LibraryColumn(
-        "worth", "Worth", 128, "worth", True,
+        "worth", "Worth", 142, "worth", True,
         "How many percentage points more succeed with it, and the 95 % interval, as measured last (Ctrl+Shift+W)",
     ),
     LibraryColumn(

@@ -213,7 +213,7 @@ class LibraryService(JobService[LibraryJob]):
         try:
             self._stamp = memory.library().stamp
             if query.like and query != self._read:
-                self.listed.send(empty.replace(waiting="Searching by meaning…"))
+                self.listed.send(empty.replace(waiting="Searching for the nearest…"))
             near = await memory.like(query.like, NEAREST, query.filter) if query.like else ()
             found = await self._rows_reader.ask(
                 lambda library: (

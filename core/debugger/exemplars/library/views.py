@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 PAGE = 100
 """Rows that are read at once."""
 NEAREST = 200
-"""Rows of a list that uses meaning."""
+"""Rows of a list of the nearest."""
 SHOWN = 2000
 """Entries of an import, and problems of a check, that are listed one by one."""
 
@@ -41,7 +41,7 @@ class Query(Record):
     reverse: bool = False
     """Whether the last come first."""
     like: str = ""
-    """A text whose nearest by meaning are listed, the nearest first; `order` is not looked at then."""
+    """A text whose nearest by the embedding are listed, the nearest first; `order` is not looked at then."""
 
 
 class Chosen(Record):
@@ -68,7 +68,7 @@ class ListView(Record):
     """The place of the first of these rows."""
     rows: tuple[LibraryRow, ...] = ()
     distances: tuple[float, ...] = ()
-    """From the text that is looked for by meaning, for each row."""
+    """From the text whose nearest are listed, for each row."""
     places: dict[str, int] = {}
     """Where those are that were asked for, as far as they are in the list."""
     compared: float | None = None

@@ -17,6 +17,7 @@ from core.exemplars.index import ExemplarIndex
 from core.exemplars.library.beside import numbered
 from core.exemplars.library.records import Filter
 from core.schema.errors import UsageError
+from core.schema.exemplar import RecallSettings
 from core.settings.settings import Settings
 
 
@@ -88,7 +89,8 @@ def leave_one_out_of(
         async def look(index: ExemplarIndex) -> LeftOutExemplar:
             numbers = sorted(library.shows(wanted, index.numbers()))
             found = [one async for one in each_left_out(index, numbers, votes=votes)]
-            keep_neighbours(library, found)
+            if wanted == Filter() and votes == RecallSettings().votes:
+                keep_neighbours(library, found)  # All were compared, as the window does.
             return summed(found, votes=votes, embedding=index.embedding.name)
 
         return await memory.looked_up(look)

@@ -240,7 +240,7 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
         *,
         chosen: ExemplarsChosen,
     ) -> None:
-        """Change tags, family, weight and so on of exemplars. Each becomes a new version."""
+        """Change tags, family, weight and so on of exemplars: as new versions, or in their files."""
         from core.cli.exemplar_changes import change_exemplars
         from core.exemplars.library.bulk import edit_all
         from core.exemplars.library.records import Edits

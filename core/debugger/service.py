@@ -8,7 +8,6 @@ import asyncio
 import csv
 import io
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from core.debugger.background_read import LatestRead, ask_file
@@ -16,7 +15,7 @@ from core.debugger.commands import command
 from core.debugger.jobs import Job, JobView
 from core.debugger.services import Services
 from core.exemplars.memory import Memory
-from core.schema.errors import BackstepError, DataError, UsageError
+from core.schema.errors import BackstepError, UsageError
 from core.schema.record import Record
 from core.schema.signal import Signal
 from core.trace.store import TraceStore
@@ -226,15 +225,6 @@ class JobService(Service[AnyJobView]):
         await super().stop()
         if self.view.busy:  # It had not even begun.
             self.show(busy=False, doing="")
-
-
-async def write_table(path: str, text: str) -> str:
-    """Write a table as it is, and return the sentence that says so; raises DataError."""
-    try:
-        await asyncio.to_thread(Path(path).write_text, text, encoding="utf-8", newline="")
-    except OSError as error:
-        raise DataError(f"{path} cannot be written ({error.strerror}); choose another place.") from error
-    return f"The table was written to {path}."
 
 
 def table_text(rows: Sequence[Mapping[str, object]]) -> str:

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import shutil
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
@@ -160,13 +161,16 @@ def write_exemplars(path: Path, exemplars: Iterable[Exemplar]) -> None:
 
 def write_files(files: dict[Path, str]) -> None:
     """Write all files next to their places first, then move them there; raises DataError."""
-    parts = {path.with_name(f".{path.name}.part"): path for path in files}
+    places = {path: path.resolve() for path in files}  # A link stays a link.
+    parts = {place.with_name(f".{place.name}.part"): path for path, place in places.items()}
     try:
         for part, path in parts.items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            part.write_text(files[path], encoding="utf-8")
+            part.parent.mkdir(parents=True, exist_ok=True)
+            part.write_text(files[path], encoding="utf-8", newline="")
+            if path.exists():
+                shutil.copymode(path, part)
         for part, path in parts.items():
-            os.replace(part, path)
+            os.replace(part, places[path])
     except OSError as error:
         place = error.filename or next(iter(files))
         raise DataError(
@@ -174,7 +178,8 @@ def write_files(files: dict[Path, str]) -> None:
         ) from error
     finally:
         for part in parts:
-            part.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                part.unlink(missing_ok=True)
 
 
 def line_of(exemplar: Exemplar) -> str:
@@ -192,6 +197,28 @@ def exemplar_of(line: str, place: str) -> Exemplar:
     return _validated(values, place)
 
 
+def toml_name(id: str) -> str:
+    """Return the path of an exemplar's file in a folder; raises DataError for an id that is the name of no file."""
+    if any(not part or part.startswith(".") for part in id.split("/")):
+        raise DataError(
+            f"The id {id} cannot be the name of a file: a part of it is empty or begins with a dot. Choose another id."
+        )
+    return f"{id}.toml"
+
+
+def new_file_in(folder: Path, id: str) -> Path:
+    """Return the path of a new exemplar's file; raises DataError if there is one, or if it is not in the folder."""
+    path = folder / toml_name(id)
+    if not path.parent.resolve().is_relative_to(folder.resolve()):
+        raise DataError(f"{path} leads out of {folder}. Choose another id.")
+    if path.exists():
+        raise DataError(
+            f"{path} is there already, with another exemplar or one that cannot be read. Choose another id, or mend "
+            "that file."
+        )
+    return path
+
+
 def toml_of(exemplar: Exemplar) -> str:
     """Return a whole TOML file of an exemplar: its text with its review, in a stable order."""
     review = exemplar.review.model_dump(exclude_defaults=True)
@@ -206,8 +233,8 @@ def with_exemplar(text: str, path: Path, exemplar: Exemplar) -> str:
     lines = text.split("\n")
     for at, line in enumerate(lines):
         with contextlib.suppress(DataError):
-            if line.strip() and exemplar_of(line, "").id == exemplar.id:
-                lines[at] = line_of(exemplar)
+            if f'"{exemplar.id}"' in line and exemplar_of(line, "").id == exemplar.id:
+                lines[at] = line_of(exemplar) + ("\r" if line.endswith("\r") else "")
                 return "\n".join(lines)
     return "".join([text, "\n" if text and not text.endswith("\n") else "", line_of(exemplar), "\n"])
 

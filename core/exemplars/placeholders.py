@@ -31,20 +31,19 @@ def values_in(task: str, instruction: str) -> dict[str, str] | None:
     spaces do not count.
     """
     first, *rest = _NAME.split(" ".join(task.split()))
-    left = " ".join(instruction.split())
-    if not left.casefold().startswith(first.casefold()):
-        return None
-    left, values = left[len(first) :], dict[str, str]()
-    for name, text in zip(rest[::2], rest[1::2], strict=True):
-        is_last = name is rest[-2]
-        if is_last and text:
-            end = len(left) - len(text) if left.casefold().endswith(text.casefold()) else -1
-        else:
-            end = left.casefold().find(text.casefold(), 1) if text else len(left)
-        if end < 1 or values.setdefault(name, left[:end]) != left[:end]:
+    whole, values = " ".join(instruction.split()), dict[str, str]()
+    found = re.match(re.escape(first), whole, re.IGNORECASE)
+    pairs = tuple(zip(rest[::2], rest[1::2], strict=True))
+    for number, (name, text) in enumerate(pairs, start=1):
+        if found is None:
             return None
-        left = left[end + len(text) :]
-    return None if left else values
+        start = found.end()
+        end = r"\Z" if number == len(pairs) or not text else ""
+        found = re.compile(re.escape(text) + end, re.IGNORECASE).search(whole, start + 1)
+        value = whole[start : found.start()] if found is not None else ""
+        if not value or values.setdefault(name, value) != value:
+            return None
+    return values if found is not None and found.end() == len(whole) else None
 
 
 def filled(exemplar: AnyDraft, instruction: str) -> AnyDraft:

@@ -50,6 +50,7 @@ async def recall(query: str, index: Searched, settings: RecallSettings, *, envir
     of_family: tuple[Near, ...] = ()
     new: tuple[Near, ...] = ()
     faults: dict[str, str] = {}
+    vectors: dict[str, Vectors] = {}
     if len(index):
         within = environment if environment and not settings.other_environments else None
         vector = await index.vector(query)
@@ -57,7 +58,7 @@ async def recall(query: str, index: Searched, settings: RecallSettings, *, envir
         found = index.nearest(vector, settings.most + max(SHOWN, settings.votes), among)
         if not settings.unreviewed:
             new = index.nearest(vector, SHOWN, among._replace(status="new"))
-        faults = await _faults(index, query, found)
+        faults = await _faults(index, query, found, vectors)
         voters = _voters(_readable(found, faults), settings)
         if voters:
             # With `by` exemplars, only those that are pinned are of use.
@@ -65,7 +66,7 @@ async def recall(query: str, index: Searched, settings: RecallSettings, *, envir
             many = _READ if settings.by == "family" else 1
             while True:
                 of_family = index.nearest(vector, many, among._replace(family=family))
-                faults |= await _faults(index, query, of_family)
+                faults |= await _faults(index, query, of_family, vectors)
                 chosen, too_many = _chosen(_readable(of_family, faults), settings)
                 enough = len(of_family) < many or too_many or len(chosen) == settings.most
                 if settings.by != "family" or enough:
@@ -77,7 +78,8 @@ async def recall(query: str, index: Searched, settings: RecallSettings, *, envir
 def _with_new(recalled: Recall, new: tuple[Near, ...], settings: RecallSettings) -> Recall:
     """Tell of new exemplars that are nearer than the farthest used one, and so might have been used."""
     limit = math.inf if settings.threshold is None else settings.threshold
-    farthest = max((one.distance for one in recalled.retrieved if one.used), default=limit)
+    used = (one.distance for one in recalled.retrieved if one.used and not one.pinned)
+    farthest = max(used, default=limit)
     nearer = tuple(one for one in new if one.distance <= farthest)
     if not nearer:
         return recalled
@@ -180,17 +182,26 @@ def decide(
     )
 
 
-async def _faults(index: Searched, query: str, near: Iterable[Near]) -> dict[str, str]:
-    """Return by id why exemplars are not to be shown for a query: a fault, or that it is like a task of `never`."""
+async def _faults(
+    index: Searched, query: str, near: Iterable[Near], vectors: dict[str, Vectors]
+) -> dict[str, str]:
+    """Return by id why exemplars are not to be shown for a query: a fault, or that it is like a task of `never`.
+
+    `vectors` are those of instructions that were embedded before, to which new ones are added.
+    """
     near = tuple(near)
     faults = {one.exemplar.id: words for one in near if (words := _fault(one.exemplar))}
-    task = ""
-    for one in near:
-        for text in one.exemplar.never:
-            task = task or metadata_of(_task_of(query), "")
-            vectors = [await index.vector(whole) for whole in (task, metadata_of(text, ""))]
-            if distances(vectors[0][None], vectors[1])[0] <= ALIKE:
-                faults.setdefault(one.exemplar.id, f"It is never used for tasks like “{shorten(text, 80)}”.")
+    texts = {text: metadata_of(text, "") for one in near for text in one.exemplar.never}
+    if texts:
+        task = metadata_of(_task_of(query), "")
+        new = [text for text in dict.fromkeys((task, *texts.values())) if text not in vectors]
+        vectors |= zip(new, await index.embedding.embed(new) if new else (), strict=True)
+        for one in near:
+            for text in one.exemplar.never:
+                if distances(vectors[task][None], vectors[texts[text]])[0] <= ALIKE:
+                    faults.setdefault(
+                        one.exemplar.id, f"It is never used for tasks like “{shorten(text, 80)}”."
+                    )
     return faults
 
 

@@ -229,9 +229,14 @@ def _why(one: Retrieved, found: Recall, settings: RecallSettings) -> str:
     if not found.used:
         votes = "It votes, but the" if one.voted else "The"
         return f"{votes} nearest is beyond the threshold, so none are used."
+    if one.used and one.pinned:
+        return f"{one.family} wins, so it comes before nearer ones."
+    is_behind = any(other.used and other.pinned for other in found.retrieved)
     if settings.by == "exemplars":
         if one.used:
             return "It is among the nearest."
+        if one.voted and is_behind:
+            return f"At most {min(settings.votes, settings.most)} are used, pinned ones first."
         if one.voted:
             limit = len(found.used) >= settings.most
             return f"At most {settings.most} are used." if limit else "A nearer one has the same trajectory."
@@ -242,6 +247,8 @@ def _why(one: Retrieved, found: Recall, settings: RecallSettings) -> str:
         )
     if one.family == found.family:
         full = len(found.used) >= settings.most
+        if full and is_behind:
+            return f"At most {settings.most} of its family are used, pinned ones first."
         return (
             f"{settings.most} of its family are nearer." if full else "A nearer one has the same trajectory."
         )

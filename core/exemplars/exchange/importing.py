@@ -63,9 +63,7 @@ class FilesRead:
         is_own = id in self._own or id in self._in_files
         if id in there and is_own and (after := merged(self._held[id], exemplar)) != self._held[id]:
             what = [name for name in FOR_PEOPLE if getattr(after, name) != getattr(self._held[id], name)]
-            return entry.replace(
-                fate="merged", why=f"the same content; added: {', '.join(what)}", exemplar=after
-            )
+            return entry.replace(fate="merged", why=f"the same content; added: {', '.join(what)}")
         if there:
             why = "by id and content" if id in there else f"the same content as {there[0]}"
             return entry.replace(fate="there already", why=why)
@@ -78,6 +76,8 @@ class FilesRead:
             return entry.replace(exemplar=exemplar.replace(id=new), why=why)
         if choices.taken == "new version" and (id in self._own or id in self._in_files):
             why = "it becomes a new version; the previous one is kept"
+            if id not in self._own:
+                why = "it takes the place of the one in its file, of which no version is kept"
             return entry.replace(fate="new version", why=why)
         why = f"another exemplar has the id {id}; to have both, change one of the ids"
         if choices.taken == "new version":
@@ -108,7 +108,9 @@ def keep(
             if cancelled is not None and cancelled.is_set():
                 raise _Cancelled
             report(done, len(coming))
-            if entry.fate != "merged":
+            if entry.fate == "merged":
+                exemplar = merged(library.get(exemplar.id).exemplar, exemplar)
+            else:
                 source = exemplar.source or Path(entry.file).stem
                 exemplar = exemplar.replace(source=source, review=first_review("import"))
             provenance = Provenance(origin="import", file=entry.file)

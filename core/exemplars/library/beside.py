@@ -46,6 +46,11 @@ class FilesBeside:
         content = line_of(exemplar.replace(review=ExemplarReview())) if member.origin == "file" else ""
         return CurrentVersion(id=id, version=version_of(exemplar), review=exemplar.review, content=content)
 
+    def changed(self) -> float:
+        """Return when a user's file was changed last, in seconds since the epoch; 0 for none."""
+        paths = {member.path for member in self.members if member.origin == "file"}
+        return max((path.stat().st_mtime for path in paths if path.exists()), default=0.0)
+
     def path(self, id: str) -> Path | None:
         """Return the user's file that has one, to change it there; None for a bundled one and one of no file."""
         member = self._by_id.get(id)

@@ -60,24 +60,28 @@ def _last(kind: ProofKind, value: str, condition: str = "") -> str:
     )
 
 
-def _of(name: str) -> str:
-    return f"json_extract(p.content, '$.{name}')"
+def _of(name: str, *kinds: str) -> str:
+    """Return the SQL of a value of a proof; NULL where it is of another kind: another version may have written it."""
+    listed = ", ".join(f"'{kind}'" for kind in kinds or ("integer", "real"))
+    value = f"json_extract(p.content, '$.{name}')"
+    return f"(CASE WHEN json_type(p.content, '$.{name}') IN ({listed}) THEN {value} END)"
 
 
-_OF_IT = f" AND {_of('subject.kind')} = 'exemplar'"
+_OF_IT = f" AND {_of('subject.kind', 'text')} = 'exemplar'"
+_TRIED = f" AND {_of('task', 'text')} <> ''"
 _SHARES = " - ".join(f"1.0 * {_of(f'{which}_same')} / {_of(f'{which}_all')}" for which in ("with", "without"))
 _PROVEN = {
-    "plays": _last("replay", _of("success")),
-    "played": _last("replay", 'p."when"', f" AND {_of('task')} <> ''"),
-    "played_version": _last("replay", _of("version")),
+    "plays": _last("replay", _of("success", "true", "false"), _TRIED),
+    "played": _last("replay", 'p."when"', _TRIED),
+    "played_version": _last("replay", _of("version", "integer"), _TRIED),
     "worth": _last("worth", f"1.0 * ({_of('to_success')} - {_of('to_failure')}) / {_of('judged')}", _OF_IT),
     "worth_low": _last("worth", _of("low"), _OF_IT),
     "worth_high": _last("worth", _of("high"), _OF_IT),
     "credit": f"(SELECT avg({_SHARES}) FROM proofs p WHERE p.about = e.id AND p.kind = 'credit'"
     " AND json_valid(p.content))",
-    "nearest": _last("neighbour", _of("nearest")),
+    "nearest": _last("neighbour", _of("nearest", "text")),
     "distance": _last("neighbour", _of("distance")),
-    "taken_for": _last("neighbour", _of("found")),
+    "taken_for": _last("neighbour", f"nullif({_of('found', 'text')}, '')"),
 }
 """The fields of a row that come from proofs, as SQL over an exemplar ``e``; NULL where it is not known."""
 _MEASURES: dict[Measure, str] = {

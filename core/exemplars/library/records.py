@@ -354,6 +354,8 @@ def _parts(draft: Draft) -> dict[str, str]:
         for name in ("id", "family", "task", "environment", "metadata", "source", "note")
     }
     parts["tags"] = ", ".join(draft.tags)
+    parts |= {"weight": f"{draft.weight:g}", "pinned": "yes" if draft.pinned else "no"}
+    parts["never"] = "\n".join(draft.never)
     for number, step in enumerate(draft.steps, start=1):
         parts[f"look {number}, observation"] = step.observation
         parts[f"look {number}, whole page"] = step.raw

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, cast
 
 from pydantic import ValidationError
 
-from core.exemplars.files import FileMember, exemplar_of, with_exemplar, write_files
+from core.exemplars.files import FileMember, exemplar_of, new_file_in, with_exemplar, write_files
 from core.exemplars.library import listing
 from core.exemplars.library import tables as writing
 from core.exemplars.library.beside import FilesBeside, version_of
@@ -152,8 +152,8 @@ class Library:
     def review(self, ids: Iterable[str], review: ExemplarReview) -> None:
         """Store a review of exemplars in place of those that they have, all or none; versions stay.
 
-        Those of files are among them: the files are not touched. Raises
-        LibraryError.
+        That of a bundled one is kept here, that of a user's file in the file. Raises LibraryError, and DataError
+        for a file that cannot be written.
         """
         with self._writing():
             for id in ids:
@@ -345,9 +345,10 @@ class Library:
             return frozenset(row["run"] for row in rows)
 
     def changed(self) -> float:
-        """Return when an exemplar was changed last, in seconds since the epoch; 0 for none."""
+        """Return when an exemplar was changed last, also in a user's file, in seconds since the epoch; 0 for none."""
         with self._database.read():
-            return float(self._database.rows("SELECT max(changed) AS n FROM exemplars")[0]["n"] or 0)
+            own = self._database.rows("SELECT max(changed) AS n FROM exemplars")[0]["n"]
+        return max(float(own or 0), self.beside.changed())
 
     def last_change(self) -> int:
         with self._database.read():
@@ -540,10 +541,11 @@ class Library:
         path = self.beside.path(exemplar.id)
         if path is None:
             assert self.folder is not None
-            path = self.folder / f"{exemplar.id}.toml"
+            known = self._filed.get(exemplar.id)
+            path = known.path if known is not None else new_file_in(self.folder, exemplar.id)
         text = self._files.get(path)
         if text is None:
-            text = read_text(path, most=MOST_LINES_BYTES) if path.exists() else ""
+            text = read_text(path, line_ends=True, most=MOST_LINES_BYTES) if path.exists() else ""
         self._files[path] = with_exemplar(text, path, exemplar)
         self._filed[exemplar.id] = FileMember("file", exemplar, path)
 

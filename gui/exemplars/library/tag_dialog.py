@@ -46,7 +46,9 @@ class TagDialog(QDialog):
             pins, "Pin", "Pinned ones are used before nearer ones of their families", self
         )
         self.words = NoteLabel(
-            "dim", "Each changed exemplar becomes a new version. Bundled ones stay as they are.", self
+            "dim",
+            "Each changed exemplar becomes a new version, or is changed in its file. Bundled ones stay as they are.",
+            self,
         )
         form = QFormLayout()
         for field in (self.add, self.remove, self.family, self.weight, self.pinned):

@@ -42,6 +42,9 @@ LOGIN = exemplar(
         ("No placeholder.", "No placeholder.", {}),
         ("No placeholder.", "Another.", None),
         ("{a}{b}", "xy", None),
+        ("Send {what} to {who}", "Send Straße to Bob", {"what": "Straße", "who": "Bob"}),
+        ("Set {a} then {a} end", "Set x then x end", {"a": "x"}),
+        ("{a} to {b}.", "x to y to z.", {"a": "x", "b": "y to z"}),
     ],
 )
 def test_values_are_what_makes_the_task_read_like_the_instruction(task, instruction, values):

@@ -167,3 +167,22 @@ async def test_that_another_lies_as_near_is_told():
     assert [one.id for one in found.used] == ["a"]
     assert "b and 1 more lie as near as a; of equal ones, the first by family and id are used." in found.why
     assert "as near as" not in (await looked_up(BUTTON, *twins, by="exemplars", votes=3)).why
+
+
+async def test_instructions_that_exclude_are_embedded_once_however_many_have_them():
+    asked = []
+
+    class Counted(HashedWords):
+        async def embed(self, texts, on_progress=None):
+            asked.append(len(texts))
+            return await super().embed(texts, on_progress)
+
+    index = ExemplarIndex(Counted())
+    many = [
+        ALL[0].replace(id=f"b-{n}", task=f"Click {n}.", never=("Sort the list.", "Buy it."))
+        for n in range(70)
+    ]
+    await index.refresh(numbered(many))
+    asked.clear()
+    await recall(BUTTON, index, RecallSettings())
+    assert asked == [1, 3]

@@ -1,14 +1,16 @@
 """Exemplars in a folder of files, such as one under git: read, changed in place, undone, and new ones added."""
 
+import os
 import subprocess
 
 import pytest
 
+from core.debugger.exemplars.formats import export_format
 from core.exemplars.files import EXEMPLARS, ExemplarFiles, read_exemplars, toml_of, write_exemplars
 from core.exemplars.library.bulk import edit_all, review_all
 from core.exemplars.library.records import Edits, Filter
 from core.exemplars.memory import Memory
-from core.schema.errors import LibraryError
+from core.schema.errors import DataError, LibraryError
 from core.schema.exemplar import ExemplarReview, RecallSettings
 from tests.core.exemplars.making import ALL
 
@@ -129,3 +131,59 @@ def test_a_line_of_a_file_is_changed_and_the_others_stay(folder, memory):
     after = path.read_text(encoding="utf-8").splitlines()
     assert [old == new for old, new in zip(before, after, strict=True)] == [False, True, False, True]
     assert memory.library().get(ALL[2].id).exemplar.tags == ("b",)
+
+
+@pytest.mark.parametrize("id", ["a/../../victim", "x/.hidden", "b/", "c//d", "a/./b"])
+def test_an_id_that_is_no_file_in_the_folder_is_refused_and_nothing_is_written(folder, memory, tmp_path, id):
+    (folder / ".git").mkdir()
+    (tmp_path / "victim.toml").write_text("precious")
+    with pytest.raises(DataError, match="cannot be the name of a file"):
+        memory.library().save(ALL[0].replace(id=id))
+    with pytest.raises(DataError, match="cannot be the name of a file"):
+        export_format("toml").write((ALL[0].replace(id=id),))
+    assert (tmp_path / "victim.toml").read_text() == "precious"
+    assert sorted(path.name for path in folder.rglob("*")) == [".git"]
+
+
+def test_a_linked_subfolder_is_not_written_through(folder, memory, tmp_path):
+    (folder / ".git").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    (folder / "link").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(DataError, match="leads out of"):
+        memory.library().save(ALL[0].replace(id="link/one"))
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_a_file_that_is_there_is_not_written_over_by_a_new_one(folder, memory):
+    (folder / ".git").mkdir()
+    (folder / "wip.toml").write_text("not yet")
+    put(folder, ALL[0].replace(id="other"))
+    (folder / "other.toml").rename(folder / "named.toml")
+    for id in ("wip", "named"):
+        with pytest.raises(DataError, match="is there already"):
+            memory.library().save(ALL[1].replace(id=id))
+    assert (folder / "wip.toml").read_text() == "not yet"
+    assert memory.library().get("other").exemplar.task == ALL[0].task
+
+
+def test_a_link_stays_a_link_and_line_ends_and_rights_stay(folder, memory, tmp_path):
+    real = tmp_path / "real.jsonl"
+    write_exemplars(real, ALL[:2])
+    real.write_bytes(real.read_bytes().replace(b"\n", b"\r\n"))
+    real.chmod(0o664)
+    (folder / "mine.jsonl").symlink_to(real)
+    before = real.read_bytes().splitlines(keepends=True)
+    edit_all(memory.library(), [ALL[0].id], Edits(add=("b",)), "changed")
+    assert (folder / "mine.jsonl").is_symlink()
+    after = real.read_bytes().splitlines(keepends=True)
+    assert after[0].endswith(b"\r\n")
+    assert after[1] == before[1]
+    assert b'"tags": ["b"]' in after[0]
+    assert real.stat().st_mode & 0o777 == 0o664
+
+
+def test_a_comparison_is_old_once_a_file_was_changed(folder, memory):
+    put(folder, ALL[0])
+    before = memory.library().changed()
+    os.utime(folder / f"{ALL[0].id}.toml", (before + 50, before + 50))
+    assert memory.library().changed() == pytest.approx(before + 50)

@@ -48,6 +48,7 @@ _NARROWER: dict[type[BaseModel], dict[str, st.SearchStrategy[Any]]] = {
         "id": st.sampled_from(["one", "a/b-2"]),
         "family": st.text(min_size=1, max_size=20),
         "task": st.text(min_size=1, max_size=20),
+        "weight": st.floats(min_value=0.1, max_value=10),
         "steps": st.deferred(lambda: st.lists(of(ExemplarStep), min_size=1, max_size=2).map(tuple)),
     },
     Observed: {"html": st.just(""), "screenshot": st.just("")},

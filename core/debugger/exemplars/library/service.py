@@ -68,6 +68,7 @@ _VERBS: dict[Status, tuple[str, str]] = {
 _OPENING = "Opening the library…"
 _FAILED = 1
 """The exit code of a replay if an exemplar no longer succeeds."""
+_MOST_REPLAYED = 1000
 _READ = 20
 """Exemplars that are read in one go."""
 
@@ -327,7 +328,8 @@ class LibraryService(JobService[LibraryJob]):
         """Change exemplars and wait for it."""
         from core.exemplars.library.bulk import edit_all
 
-        done = f"moved to the family {edits.family}" if edits.family else "changed"
+        is_move = bool(edits.family) and edits == Edits(family=edits.family)
+        done = f"moved to the family {edits.family}" if is_move else "changed"
         await self._change_all(
             chosen, "change", done, lambda library, ids: edit_all(library, ids, edits, done)
         )
@@ -391,9 +393,14 @@ class LibraryService(JobService[LibraryJob]):
 
     async def _replay(self, arguments: tuple[str, ...], chosen: Chosen) -> None:
         ids, began = await self._ids_of(chosen), time.time()
+        if not ids:
+            raise UsageError("None of the selected exemplars is there any more. Select some again.")
+        if len(ids) > _MOST_REPLAYED:
+            raise UsageError(f"At most {_MOST_REPLAYED} exemplars are replayed at once. Select fewer.")
 
-        def fresh() -> tuple[str, ...]:
-            return self.memory.library().proofs.since("replay", began)
+        def fresh() -> list[ReplayResult]:
+            contents = self.memory.library().proofs.since("replay", began)
+            return [one for one in map(ReplayResult.model_validate_json, contents) if one.id in ids]
 
         def report(_line: str = "") -> None:
             self.show(done=len(fresh()), of=len(ids))
@@ -407,8 +414,7 @@ class LibraryService(JobService[LibraryJob]):
             ) from error
         if ended.code not in (0, _FAILED):
             raise UsageError(f"Replaying failed: {ended.error}")
-        found = [ReplayResult.model_validate_json(content) for content in fresh()]
-        self.done(replays_in_words(found))
+        self.done(replays_in_words(fresh()))
         await self.refresh()
 
     @command
@@ -441,7 +447,7 @@ class LibraryService(JobService[LibraryJob]):
                 keep_neighbours(library, found)
 
         await finish_in_thread(keep)
-        wrong = sum(not one.right for one in found)
+        wrong = sum(bool(one.nearest) and not one.right for one in found)
         near = sum(one.distance <= NEAR_DUPLICATE for one in found)
         self.done(
             f"{of} exemplars were compared: {near} are near duplicates, and {wrong} would be taken for another "

@@ -8,7 +8,7 @@ import hashlib
 import json
 from typing import Any
 
-from core.exemplars.files import line_of, toml_of
+from core.exemplars.files import line_of, toml_name, toml_of
 from core.schema.action_text import parse_action
 from core.schema.errors import ActionSyntaxError
 from core.schema.exemplar import Exemplar, ExemplarStep
@@ -24,7 +24,7 @@ def export_lines(exemplars: tuple[Exemplar, ...]) -> dict[str, str]:
 
 def export_toml(exemplars: tuple[Exemplar, ...]) -> dict[str, str]:
     """Return a file for each exemplar by its path, such as ``flights/oakland.toml``."""
-    return {f"{exemplar.id}.toml": toml_of(exemplar) for exemplar in exemplars}
+    return {toml_name(exemplar.id): toml_of(exemplar) for exemplar in exemplars}
 
 
 def export_atif(exemplars: tuple[Exemplar, ...]) -> dict[str, str]:

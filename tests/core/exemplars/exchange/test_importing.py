@@ -101,9 +101,10 @@ def test_what_another_person_says_of_the_same_exemplar_is_merged_and_its_review_
     assert [(entry.fate, entry.why) for entry in plan.entries] == [
         ("merged", "the same content; added: tags, note, weight, never")
     ]
+    memory.library().save(mine.replace(note="Typed meanwhile."))
     assert keep(plan, memory)
     assert held(tmp_path)[mine.id] == mine.replace(
-        tags=("a", "b"), note="Mine.\nTheirs.", weight=2, never=("Click no.",)
+        tags=("a", "b"), note="Typed meanwhile.\nTheirs.", weight=2, never=("Click no.",)
     )
     assert fates(FilesRead(choices, memory).plan(choices)) == ["there already"]
 
@@ -115,7 +116,7 @@ def test_a_bundled_one_gets_no_new_version_and_one_of_a_file_is_changed_there(tm
     choices = brought(tmp_path, ALL[0].replace(task="Else"), bundled.replace(task="Else"))
     plan = FilesRead(choices, memory).plan(choices.replace(taken="new version"))
     assert [(entry.fate, entry.why) for entry in plan.entries] == [
-        ("new version", "it becomes a new version; the previous one is kept"),
+        ("new version", "it takes the place of the one in its file, of which no version is kept"),
         ("id taken", "a bundled exemplar has this id"),
     ]
     assert keep(plan, memory)

@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 from typing import get_args
 
@@ -14,6 +15,7 @@ from core.exemplars.library.records import (
     Filter,
     Finding,
     Measure,
+    ProofKind,
     Provenance,
     Retrieval,
     RetrievalRecord,
@@ -220,3 +222,37 @@ def test_kin_have_the_id_or_are_looked_up_by_the_same_text(filled):
     same_text = LAMP.replace(id="other")
     same_id = ALL[2].replace(task="Something else.")
     assert {one.id for one in filled.kin([same_text, same_id, ALL[3]])} == {LAMP.id, ALL[2].id}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"success": "perhaps"}, {"success": 2}, {"version": 1.5}, {"task": 5, "success": True}, [], "x", 3,
+        {"distance": "far", "nearest": 5}, {"low": "bad", "judged": 0},
+        {"subject": {"kind": "exemplar"}, "judged": "n"},
+    ],
+)  # fmt: skip
+def test_what_another_version_wrote_is_not_known_and_spoils_no_list(filled, content):
+    for kind in get_args(ProofKind):
+        filled.proofs.save(kind, LAMP.id, 1.0, json.dumps(content))
+    row = next(row for row in filled.page().rows if row.id == LAMP.id)
+    assert (row.plays, row.worth, row.nearest, row.distance) == (None, None, None, None)
+    for finding in get_args(Finding):
+        filled.page(Filter(found=(finding,)))
+    for measure in get_args(Measure):
+        assert len(filled.page(order=measure).rows) == 3
+
+
+def test_one_that_could_not_be_tried_again_keeps_the_result_of_its_last_replay(filled):
+    failed = ReplayResult(id=LAMP.id, task="t/x", success=False, when=5.0)
+    filled.proofs.save("replay", LAMP.id, 5.0, failed.model_dump_json())
+    untried = ReplayResult(id=LAMP.id, version=2, problem="Its source names no task.", when=6.0)
+    filled.proofs.save("replay", LAMP.id, 6.0, untried.model_dump_json())
+    (row,) = filled.page(Filter(found=("does not play",))).rows
+    assert (row.plays, row.played, row.played_version) == (False, 5.0, 1)
+
+
+def test_the_only_one_is_of_no_other_family(filled):
+    alone = MemberFound(number=1, id=LAMP.id, family=LAMP.family, found="", distance=2.0)
+    filled.proofs.save_all("neighbour", [(LAMP.id, alone.model_dump_json())])
+    assert filled.page(Filter(found=("of another family",))).rows == ()

@@ -1,13 +1,14 @@
-"""The exemplars of files beside the library: by id and number, and in tables of a connection for its lists."""
+"""The exemplars of files beside the library: by id and number, in tables of a connection for its lists, and changed."""
 
 from collections.abc import Collection, Iterable
 from pathlib import Path
 from zlib import crc32
 
-from core.exemplars.files import FileMember, line_of
+from core.exemplars.files import FileMember, line_of, new_file_in, with_exemplar, write_files
 from core.exemplars.library.records import CurrentVersion, Entry, Provenance
 from core.exemplars.library.tables import BESIDE, insert_words, tokens_of, values_of
 from core.schema.exemplar import Exemplar, ExemplarReview
+from core.settings.user_file import MOST_LINES_BYTES, read_text
 from core.storage.database import DatabaseFile
 
 
@@ -86,3 +87,33 @@ class FilesBeside:
                 }
                 database.insert("temp.beside", values)
                 insert_words(database, number, exemplar, beside=True)
+
+
+class FileChanges:
+    """Exemplars that are to be written into the user's files: all at once, when the transaction ends."""
+
+    def __init__(self, beside: FilesBeside, folder: Path | None) -> None:
+        """`folder` is where new exemplars become files of their own."""
+        self._beside = beside
+        self._folder = folder
+        self._texts: dict[Path, str] = {}
+        self.members: dict[str, FileMember] = {}
+        """The changed exemplars by their ids."""
+
+    def put(self, exemplar: Exemplar) -> None:
+        """Take one in place of the one of its id; raises DataError for a file that cannot be read or made."""
+        path = (
+            self.members[exemplar.id].path if exemplar.id in self.members else self._beside.path(exemplar.id)
+        )
+        if path is None:
+            assert self._folder is not None
+            path = new_file_in(self._folder, exemplar.id)
+        text = self._texts.get(path)
+        if text is None:
+            text = read_text(path, line_ends=True, most=MOST_LINES_BYTES) if path.exists() else ""
+        self._texts[path] = with_exemplar(text, path, exemplar)
+        self.members[exemplar.id] = FileMember("file", exemplar, path)
+
+    def write(self) -> None:
+        """Write the files; raises DataError."""
+        write_files(self._texts)

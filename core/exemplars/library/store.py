@@ -16,10 +16,10 @@ from typing import Any, NamedTuple, cast
 
 from pydantic import ValidationError
 
-from core.exemplars.files import FileMember, exemplar_of, new_file_in, with_exemplar, write_files
+from core.exemplars.files import FileMember, exemplar_of
 from core.exemplars.library import listing
 from core.exemplars.library import tables as writing
-from core.exemplars.library.beside import FilesBeside, version_of
+from core.exemplars.library.beside import FileChanges, FilesBeside, version_of
 from core.exemplars.library.proofs import Proofs
 from core.exemplars.library.records import (
     Counts,
@@ -37,7 +37,6 @@ from core.exemplars.library.records import (
 from core.exemplars.library.tables import KIND
 from core.schema.errors import LibraryError, NotInLibraryError
 from core.schema.exemplar import Exemplar, ExemplarReview, Status
-from core.settings.user_file import MOST_LINES_BYTES, read_text
 from core.storage.database import BUSY_SECONDS, DatabaseFile, damaged
 from core.trace.records import RunEnd
 
@@ -74,10 +73,8 @@ class Library:
         """Those that are in the tables for lists."""
         self.folder: Path | None = None
         """Where new exemplars become files of their own; None if they are kept here."""
-        self._files: dict[Path, str] = {}
-        """What is to be written into files with the current transaction."""
-        self._filed: dict[str, FileMember] = {}
-        """The exemplars in it."""
+        self._file_changes = FileChanges(self.beside, None)
+        """What the current transaction writes into files."""
 
     @classmethod
     def open(cls, path: Path, *, read_only: bool = False, busy_seconds: float = BUSY_SECONDS) -> "Library":
@@ -185,7 +182,7 @@ class Library:
                     )
                 if after.content:
                     exemplar = exemplar_of(after.content, before.id).replace(review=after.review)
-                    self._write_file(exemplar)
+                    self._file_changes.put(exemplar)
                     continue
                 if after.version != before.version:
                     self._make_current(self._known(before.id), after.version)
@@ -482,13 +479,13 @@ class Library:
             made = DatabaseFile.open(self._unmade, KIND)
             self._database.close()
             self._database, self._unmade, self._listed = made, None, None
-        self._files, self._filed = {}, {}
+        self._file_changes = changes = FileChanges(self.beside, self.folder)
         with self._database.write():
             yield
-            write_files(self._files)
-        if self._filed:
-            others = (one for one in self._members if one.exemplar.id not in self._filed)
-            self.set_beside((*others, *self._filed.values()))
+            changes.write()
+        if changes.members:
+            others = (one for one in self._members if one.exemplar.id not in changes.members)
+            self.set_beside((*others, *changes.members.values()))
 
     def _save(
         self, exemplar: Exemplar, provenance: Provenance | None, why: str, expected: int | None, when: float
@@ -533,21 +530,8 @@ class Library:
             raise LibraryError(
                 f"The exemplar {exemplar.id} {stands} since you opened it. Check the changes, then save again."
             )
-        self._write_file(exemplar)
+        self._file_changes.put(exemplar)
         return version_of(exemplar)
-
-    def _write_file(self, exemplar: Exemplar) -> None:
-        """Write an exemplar into its file when the transaction ends; a new one gets a file of its own."""
-        path = self.beside.path(exemplar.id)
-        if path is None:
-            assert self.folder is not None
-            known = self._filed.get(exemplar.id)
-            path = known.path if known is not None else new_file_in(self.folder, exemplar.id)
-        text = self._files.get(path)
-        if text is None:
-            text = read_text(path, line_ends=True, most=MOST_LINES_BYTES) if path.exists() else ""
-        self._files[path] = with_exemplar(text, path, exemplar)
-        self._filed[exemplar.id] = FileMember("file", exemplar, path)
 
     def _keep_version(
         self, number: int, version: int, exemplar: Exemplar, tokens: int, why: str, when: float
@@ -571,7 +555,7 @@ class Library:
         if entry is not None and entry.read_only:
             self._database.table("file_reviews").upsert({"id": id, **values})
         elif entry is not None:
-            self._write_file(entry.exemplar.replace(review=review))
+            self._file_changes.put(entry.exemplar.replace(review=review))
         elif self._review(row := self._known(id)) != review:
             values |= {"changed": time.time(), "change": self._next_change()}
             self._database.table("exemplars").update(row["number"], values)

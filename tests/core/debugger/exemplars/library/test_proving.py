@@ -11,20 +11,12 @@ from core.debugger.exemplars.library.views import Chosen, Notice, Query
 from core.debugger.exemplars.trying.views import ReplayResult
 from core.exemplars.library.records import Filter, about_family
 from core.exemplars.library.store import Library
-from tests.core.debugger.exemplars.opened_library import OpenedLibrary
 from tests.core.debugger.live import live_session, settings_in
 from tests.core.exemplars.making import ALL
 from tests.core.stage import config_folder_in, need_chromium
 
 ONE = "miniwob/click-link/0"
 PROVEN = Query(filter=Filter(found=("plays",)))
-
-
-@pytest.fixture
-def library(tmp_path):
-    library = OpenedLibrary(tmp_path)
-    yield library
-    library.close()
 
 
 def test_all_are_compared_and_the_list_tells_when_that_was_and_whether_it_is_old(library):

@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 from core.debugger.exemplars.library.views import PAGE, Chosen, Query
 from core.exemplars.exchange.plan import ImportChoices
 from core.exemplars.files import ExemplarFiles
@@ -11,18 +9,10 @@ from core.exemplars.library.records import Edits, Filter, Retrieval
 from core.exemplars.library.store import Library
 from core.schema.exemplar import ExemplarReview
 from core.trace.records import RunEnd
-from tests.core.debugger.exemplars.opened_library import OpenedLibrary
 from tests.core.exemplars.making import ALL, exemplar
 
 OWN = Query(filter=Filter(origin="by hand"), order="id")
 FILES = len(ExemplarFiles().all())
-
-
-@pytest.fixture
-def library(tmp_path):
-    library = OpenedLibrary(tmp_path)
-    yield library
-    library.close()
 
 
 def test_an_empty_library_lists_the_exemplars_that_come_with_the_program(library):

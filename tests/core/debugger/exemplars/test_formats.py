@@ -10,7 +10,7 @@ import pytest
 from core.debugger.exemplars.formats import EXPORTS, export_format, left_out_words
 from core.exemplars.exchange.plan import ReadOptions
 from core.exemplars.exchange.reader import read_exemplars_of
-from core.exemplars.files import EXEMPLARS, read_exemplars
+from core.exemplars.files import EXEMPLARS, read_exemplars, write_files
 from core.schema.errors import UsageError
 from core.schema.exemplar import AbstractionPair, Contrast, Exemplar, ExemplarReview, ExemplarStep
 
@@ -144,11 +144,14 @@ def test_a_trajectory_in_atif_has_its_calls_and_what_came_of_them():
     assert trajectory["extra"]["exemplar"]["tags"] == ["mine"]
 
 
-@pytest.mark.parametrize("form", ["jsonl", "synapse"])
-def test_all_of_the_installations_exemplars_survive_going_out_and_in(tmp_path, form):
-    exemplars = tuple(one for path in sorted(EXEMPLARS.glob("*.jsonl")) for one in read_exemplars(path))
-    for name, text in export_format(form).write(exemplars).items():
-        (tmp_path / (name or "own.jsonl")).write_text(text, encoding="utf-8")
+@pytest.mark.parametrize("form", [one.name for one in EXPORTS if not one.loses])
+def test_what_goes_out_in_a_form_that_loses_nothing_comes_in_again_as_it_was(tmp_path, form):
+    bundled = (one for path in sorted(EXEMPLARS.glob("*.jsonl")) for one in read_exemplars(path))
+    preferred = MARKED.replace(
+        id="my/own", pinned=True, never=("Sort it.",), review=ExemplarReview(status="new")
+    )
+    exemplars, known = (*bundled, MARKED, preferred.replace(task="Do that")), export_format(form)
+    write_files(known.files(exemplars, tmp_path if not known.suffix else tmp_path / "own.jsonl"))
     plan = read_exemplars_of([tmp_path], ReadOptions())
     assert plan.those("faulty") == ()
     assert {one.id: one for _, one in plan.exemplars} == {one.id: one for one in exemplars}

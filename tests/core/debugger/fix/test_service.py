@@ -246,11 +246,13 @@ def plans(live) -> list[EvaluationPlan]:
 def test_the_family_gets_the_files_as_they_were_and_is_cancelled(fix, failed, live, monkeypatch, tmp_path):
     made = fix.rerun(fix.open(failed, 1).text.text.replace("Delete", "Save")).rerun
     family_process(monkeypatch, tmp_path, "import time; time.sleep(600)")
+    earlier = len(plans(live))
     fix.service.run_family(2)
     live.wait(lambda: fix.view.family is not None)
     assert fix.view.family_busy
     assert (fix.view.family.sentence, fix.view.family.done) == ("0 of 0 before, 0 of 0 after", 0)
-    [plan] = plans(live)
+    assert len(plans(live)) == earlier + 1
+    plan = next(one for one in plans(live) if one.run == failed)
     before, after = plan.variants
     assert "Press Delete." in before.files[NAME]
     assert (before.title, after.title, after.files) == ("before", "after", {})

@@ -91,7 +91,8 @@ def test_a_run_is_shown_as_it_would_be_in_a_prompt_and_found_once_it_is_saved(sa
     saved = saving.save(SavingChoice(tags=("mine",), note="By hand.")).saved
     assert (saved.id, saved.version, saved.distance) == (view.id, 1, pytest.approx(0, abs=1e-3))
     assert saved.found[0].id == saved.id
-    assert saved.rank == 1
+    # What other tests have saved of this task is as near.
+    assert saved.rank == sum(one.distance <= saved.distance for one in saved.found)
 
 
 def test_a_correction_goes_in_with_a_reason_or_stays_out(saving, done):

@@ -126,8 +126,7 @@ def reindex(settings: Settings, *, as_json: bool) -> None:
     memory = memory_of(settings)
 
     async def work() -> int:
-        count = await memory.reindex()
-        index = await memory.refreshed()
+        index, count = await memory.indexed(again=True)
         if as_json:
             put_json(
                 {

@@ -239,6 +239,7 @@ class AgentSettings(SessionCommands):
             self._publisher.log("warning", "LLM", f"{error} The built-in LLM answers from now on.")
             llm = llms.routed("rules")
         old, services.llms = services.llms, llms
+        services.resources.memory.renew()  # Its embedding may be one of the old ones.
         self._publisher.change(llm=llm.name)
         self._publisher.send_catalogue(services)
         try:

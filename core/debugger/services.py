@@ -16,6 +16,7 @@ from core.browser.host import BrowserHost
 from core.browser.tabs import Tabs
 from core.environments.registry import Environments
 from core.environments.web import OPEN_TASK
+from core.llm.embedding import Embedding
 from core.llm.endpoints import Keys
 from core.llm.honoured import FILE_NAME as HONOURED_NAME
 from core.llm.honoured import HonouredFile
@@ -207,6 +208,11 @@ async def open_services(
     store = TraceStore.open(settings.database)
     tabs = make_tabs(host)
     tabs.browser.script_patience.seconds = settings.script_seconds
+
+    def embedding() -> Embedding:
+        """Return the one that is set by now, of the LLMs that are there by now."""
+        return services.llms.embedding(services.settings.embedding)
+
     try:
         store.recover()
         services = Services(
@@ -216,7 +222,7 @@ async def open_services(
                 config,
                 data=settings.database.parent,
                 exemplars=exemplars_folder(),
-                embedding=lambda: llms.embedding(settings.embedding),
+                embedding=embedding,
             ),
             llms=llms,
             gates=gates_of(config),

@@ -161,15 +161,16 @@ class Memory:
         await self._refresh(index, on_progress)
         return index
 
-    async def reindex(self) -> int:
-        """Throw the index away and make it again; returns how many texts were embedded.
+    async def indexed(self, *, again: bool = False) -> "tuple[ExemplarIndex, int]":
+        """Return the index with how many texts had to be embedded; `again` throws it away first.
 
         What was made is kept where it is cancelled, and the next use continues
         from there. Raises as `recall` does.
         """
         index = self._ready()
-        index.discard(others=True)
-        return await self._refresh(index)
+        if again:
+            index.discard(others=True)
+        return index, await self._refresh(index)
 
     async def _refresh(self, index: "ExemplarIndex", on_progress: "OnProgress | None" = None) -> int:
         library = index.library = await asyncio.to_thread(self.library)
@@ -189,6 +190,10 @@ class Memory:
     def embedding(self) -> "Embedding":
         """Return what makes the vectors."""
         return self._ready().embedding
+
+    def renew(self) -> None:
+        """Ask for the embedding again at the next use: another one is set, or its server has another key."""
+        self._index = None
 
     def _ready(self) -> "ExemplarIndex":
         if self._index is None:

@@ -1,4 +1,4 @@
-"""Embeddings of texts: the built-in one, and any OpenAI-compatible endpoint.
+"""Embeddings of texts: the built-in one, and any OpenAI-compatible endpoint (an ONNX model is a file of its own).
 
 Vectors have unit length, so that the Euclidean distance of two lies between 0
 (the same direction) and 2, whichever embedding made them.
@@ -8,7 +8,7 @@ import asyncio
 import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -128,6 +128,20 @@ def _of_words(words: Iterable[str], weight: float) -> Iterator[tuple[str, float]
                 yield f"~{padded[start : start + 4]}", weight * _PIECE
 
 
+def unit(rows: Any, name: str) -> Vectors:
+    """Return the vectors that an embedding made, scaled to unit length; raises LLMError if they cannot be used."""
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            vectors = np.asarray(rows, dtype=np.float32)
+            lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    except (ValueError, np.exceptions.AxisError) as error:
+        raise LLMError(f"The embeddings of {name} have different lengths; use another model.") from error
+    if not np.isfinite(lengths).all() or (lengths == 0).any():
+        raise LLMError(f"The embeddings of {name} cannot be used: some are empty or not numbers.")
+    scaled: Vectors = vectors / lengths
+    return scaled
+
+
 # From a server
 
 BATCH = 64
@@ -149,20 +163,7 @@ class EndpointEmbedding:
             rows += await self._ask(part)
             if on_progress is not None:
                 on_progress(len(rows), len(texts))
-        try:
-            with np.errstate(over="ignore", invalid="ignore"):
-                vectors = np.asarray(rows, dtype=np.float32)
-                lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-        except (ValueError, np.exceptions.AxisError) as error:
-            raise LLMError(
-                f"The embeddings of {self.name} have different lengths; use another model."
-            ) from error
-        if vectors.shape[0] != len(texts) or not np.isfinite(lengths).all() or (lengths == 0).any():
-            raise LLMError(
-                f"The embeddings of {self.name} cannot be used: some are missing, empty or not numbers."
-            )
-        unit: Vectors = vectors / lengths
-        return unit
+        return unit(rows, self.name)
 
     async def close(self) -> None:
         await self._llm.close()

@@ -26,7 +26,7 @@ from core.llm.repair import ReplyFormat
 from core.schema.errors import LLMError, LLMRefused, UsageError
 from core.schema.messages import LLMReply, LLMRequest, Retry
 from core.settings.settings import LOCAL_PREFIX, LocalSettings
-from core.system.program import IS_INSTALLED, ROOT
+from core.system.program import install_command
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -55,9 +55,9 @@ def model_file(name: str) -> Path:
     if magic != b"GGUF":
         raise UsageError(f"{path} is not a GGUF file; give a model in that format.")
     if find_spec(PACKAGE) is None:
-        what = '"backstep-debugger[local]"' if IS_INSTALLED else f'-e "{ROOT}[local]"'
-        install = f'"{sys.executable}" -m pip install {what}'
-        raise UsageError(f"A local LLM needs the package {PACKAGE}, which is not installed; run: {install}")
+        raise UsageError(
+            f"A local LLM needs the package {PACKAGE}, which is not installed; run: {install_command('local')}"
+        )
     return path
 
 

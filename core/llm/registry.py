@@ -27,7 +27,7 @@ from core.llm.person import PersonLLM
 from core.llm.thinking import marks
 from core.schema.errors import UsageError
 from core.schema.messages import LLM, LLMChoice, LLMReply, LLMRequest, Purpose, Retry
-from core.settings.settings import LOCAL_PREFIX, LLMSettings, PurposeSettings, Settings
+from core.settings.settings import BUILT_IN, LOCAL_PREFIX, ONNX_PREFIX, LLMSettings, PurposeSettings, Settings
 from core.setup.plugins import Plugins, expect, guarded, load_plugins
 
 if TYPE_CHECKING:
@@ -208,7 +208,7 @@ class LLMs:
         return tuple(choices)
 
     def embedding(self, name: str) -> "Embedding":
-        """Return what makes vectors of texts: the built-in one, or a model of a server, named as an LLM is.
+        """Return what makes vectors of texts: the built-in one, an ONNX model, or a model of a server named as an LLM.
 
         `--base-url` does not hold for it: that sends chat elsewhere, and vectors
         of another server have other distances. Where only the flag names a
@@ -217,11 +217,17 @@ class LLMs:
         """
         from core.llm.embedding import EndpointEmbedding, HashedWords
 
-        if name == "built-in":
+        if name == BUILT_IN:
             return HashedWords()
+        if name.startswith(ONNX_PREFIX):
+            from core.llm.onnx_embedding import OnnxEmbedding
+
+            return OnnxEmbedding(name)
         llm = self._without_flag(name)._make(name)
         if not isinstance(llm, OpenAICompatibleLLM) or isinstance(llm, LocalLLM):
-            raise UsageError(f'"{name}" does not make embeddings; give a model of a server, or built-in.')
+            raise UsageError(
+                f'"{name}" does not make embeddings; give a model of a server, onnx: and a folder, or built-in.'
+            )
         self._embedders.append(llm)
         return EndpointEmbedding(llm)
 
@@ -258,8 +264,8 @@ class LLMs:
             if name  # That of a local LLM has none, and is for its own process.
         }
 
-    def keys_for(self, names: Iterable[str]) -> dict[str, str]:
-        """Return the keys of our environment with which another process asks these LLMs, and makes vectors.
+    def keys_for(self, names: Iterable[str], embedding: str) -> dict[str, str]:
+        """Return the keys of our environment with which another process asks these LLMs, and the one of the embedding.
 
         The LLMs that are set for a purpose are among them. Raises UsageError for an unknown name.
         """
@@ -270,10 +276,10 @@ class LLMs:
         for name in asked:
             self.get(name)
             sought.update(self._key_names.get(name, ()))
-        if (name := self._settings.embedding) != "built-in":
-            embedding = self._without_flag(name)
-            embedding._make(name)
-            sought.update(embedding._key_names.get(name, ()))
+        if embedding != BUILT_IN and not embedding.startswith(ONNX_PREFIX):
+            registry = self._without_flag(embedding)
+            registry._make(embedding)
+            sought.update(registry._key_names.get(embedding, ()))
         return {name: TAKEN[name] for name in sought if name in TAKEN}
 
     async def check(self, name: str) -> str:

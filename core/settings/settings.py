@@ -25,6 +25,9 @@ APP = "backstep"
 FILE_NAME = "settings.toml"
 DATABASE_NAME = "traces.db"
 LOCAL_PREFIX = "gguf:"
+ONNX_PREFIX = "onnx:"
+BUILT_IN = "built-in"
+"""The embedding that is there without a server or a model."""
 """What begins the name of a local LLM; its model file follows."""
 
 OnGate = Literal["refuse", "allow", "end"]
@@ -207,8 +210,8 @@ class FileSettings(Record):
     """Of runs without a window: whether the pictures of their steps are kept, or only where they are not success."""
     record_network: bool = True
     """Whether what servers answer is kept with a run, so that its pages can be given again without them."""
-    embedding: str = Field(default="built-in", min_length=1)
-    """What exemplars are found by: ``built-in``, or a model as an LLM is named."""
+    embedding: str = Field(default=BUILT_IN, min_length=1)
+    """What exemplars are found by: ``built-in``, ``onnx:FOLDER``, or a model as an LLM is named."""
     theme: Theme = "system"
     pace: float = Field(default=0.0, ge=0, le=600, allow_inf_nan=False)
     """Seconds to wait between the steps of a run."""

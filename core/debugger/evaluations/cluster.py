@@ -31,7 +31,7 @@ from core.llm.local import LocalLLM
 from core.llm.registry import PREFIX
 from core.schema.errors import BrowserError, DataError, UsageError
 from core.schema.task import SourceKind
-from core.settings.settings import config_folder, exemplars_folder
+from core.settings.settings import BUILT_IN, ONNX_PREFIX, config_folder, exemplars_folder
 from core.setup.project import install_command, load_project
 from core.storage.resources import RESOURCES
 from core.system.program import ROOT
@@ -146,7 +146,11 @@ def node_setup(services: Services, llms: Iterable[str], count: int) -> NodeSetup
             )
         services.llms.routed(name)
     settings = services.settings
-    if settings.embedding != "built-in":
+    if settings.embedding.startswith(ONNX_PREFIX):
+        raise UsageError(
+            f"The embedding {settings.embedding} is a model of this machine. Omit --cluster, or serve it for all nodes."
+        )
+    if settings.embedding != BUILT_IN:
         services.llms.embedding(settings.embedding)
     files = {f"config/{name}": content for name, content in _files(config_folder(), _OWN_FILES)}
     own, beside = exemplars_folder(), settings.database.parent

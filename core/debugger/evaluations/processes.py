@@ -69,7 +69,9 @@ class EvaluationProcesses:
             raise UsageError("That evaluation no longer exists.")
         if name in self._processes:
             raise UsageError(f"{name} is already running.")
-        keys = services.llms.keys_for(variant.llm for variant in planned(row).variants)
+        keys = services.llms.keys_for(
+            (variant.llm for variant in planned(row).variants), services.settings.embedding
+        )
         limits = Request(**request.model_dump(include=set(Request.model_fields)))
         arguments = (
             *("eval", "--resume", *limits.replace(times=1).arguments()),

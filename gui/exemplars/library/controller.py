@@ -97,7 +97,7 @@ class LibraryController(FeatureController):
         page.review_requested.connect(service.review)
         page.edits_requested.connect(service.edit)
         page.export_requested.connect(service.export)
-        page.reindex_requested.connect(service.reindex)
+        page.index_requested.connect(service.index)
         page.replay_requested.connect(service.replay)
         page.compare_requested.connect(service.compare_all)
         page.import_requested.connect(self._on_import)

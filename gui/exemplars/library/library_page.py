@@ -25,6 +25,7 @@ from gui.widgets.words import OrWords
 if TYPE_CHECKING:
     # The formats of other programs take long to import and are only needed for an export.
     from gui.exemplars.library.exchange_dialogs import ExportDialog
+    from gui.exemplars.library.index_dialog import IndexDialog
     from gui.exemplars.library.tag_dialog import TagDialog
 
 _WAITING = "Reading the library…"
@@ -40,7 +41,7 @@ _NONE: dict[tuple[Status, ...], str] = {
 }
 _NOT_FOUND = "The exemplar “{id}” no longer exists. It may have been in a file that was removed."
 _RESTORE = Face("Bring back", "Mark it as reviewed again, so that runs recall it", "archive")
-_MORE = ("check_all", "although", "tags", "compare", "reindex")
+_MORE = ("check_all", "although", "tags", "compare", "index")
 """Commands that are in a menu beside the buttons."""
 _OF_ROWS = ("reviewed", "although", "retire", "edit", "copy", "tags", "check", "replay", "worth", "export")
 """Commands in the menu of the rows."""
@@ -70,7 +71,8 @@ class LibraryPage(QWidget):
     import_requested = Signal()
     export_requested = Signal(object, str, str, bool)
     """A `Chosen`, the name of the format, the path, and whether new ones are written, too."""
-    reindex_requested = Signal()
+    index_requested = Signal(str, bool)
+    """The embedding, and whether everything is embedded again."""
 
     COMMANDS = (
         Command("new", "New", "Ctrl+N", "add", "", 1.1, "Write an exemplar by hand",
@@ -119,8 +121,8 @@ class LibraryPage(QWidget):
         Command("compare", "Compare all", "Ctrl+Shift+A", "diff", "", 2.18,
             "Find the nearest other one of each exemplar, and the family that is found for it without itself",
             lambda page: page.compare_requested.emit()),
-        Command("reindex", "Rebuild the index", "", "refresh", "", 2.2, "Rebuild the index of the embeddings",
-            lambda page: page.reindex_requested.emit()),
+        Command("index", "Embedding and index…", "Ctrl+Shift+E", "refresh", "", 2.2,
+            "Choose what exemplars are found by, and index them", lambda page: page.ask_embedding()),
     )  # fmt: skip
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -138,6 +140,7 @@ class LibraryPage(QWidget):
         self.commands = CommandSet(theme, [(self, "")], self)
         self.export_dialog: ExportDialog | None = None
         self.tag_dialog: TagDialog | None = None
+        self.index_dialog: IndexDialog | None = None
         self.detail = DetailPane(theme, self)
         self.check = CheckPane(theme, self)
         self.check.hide()
@@ -428,6 +431,14 @@ class LibraryPage(QWidget):
             parent=self.window(),
         )
         dialog.made.connect(lambda edits: self.edits_requested.emit(chosen, edits))
+        dialog.open()
+
+    def ask_embedding(self) -> None:
+        """Ask for the embedding."""
+        from gui.exemplars.library.index_dialog import IndexDialog
+
+        self.index_dialog = dialog = IndexDialog(self._list.embedding, self._list.embeddings, self.window())
+        dialog.chosen.connect(self.index_requested)
         dialog.open()
 
     def export(self) -> None:

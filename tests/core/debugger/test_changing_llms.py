@@ -1,9 +1,13 @@
 """Another LLM in the middle of a run: what is out is withdrawn, asked anew and named in the trace."""
 
+import json
 import sqlite3
+import threading
 
 import pytest
+from werkzeug import Response
 
+from core.schema.exemplar import RecallSettings
 from core.settings.settings import LLMSettings
 from tests.core.debugger.live import settings_in
 from tests.core.stage import llms_for, on, settings_for
@@ -199,3 +203,38 @@ def test_a_run_that_the_trace_cannot_end_rests_and_can_be_ended_later(live, serv
     live.session.run_commands.stop()
     live.wait_mode("ended")
     assert read(live, lambda store, run: store.run(run).outcome) == "stopped"
+
+
+def test_lookups_continue_by_the_embedding_of_a_server_after_the_llms_have_changed(live, httpserver):
+    def vectors(request):
+        texts = request.json["input"]
+        return Response(
+            json.dumps(
+                {"data": [{"index": at, "embedding": [1.0, len(text)]} for at, text in enumerate(texts)]}
+            ),
+            content_type="application/json",
+        )
+
+    httpserver.expect_request("/v1/embeddings").respond_with_handler(vectors)
+    services = live.session.services()
+    before = services.settings
+    server = LLMSettings(base_url=httpserver.url_for("/v1"), model="m", attempts=1)
+    after = before.replace(embedding="vectors", llms={**before.llms, "vectors": server})
+    found, done = [], threading.Event()
+
+    async def work():
+        try:
+            for settings in (after, after, before):
+                services.settings = settings
+                fresh = llms_for(settings)
+                fresh.person = services.llms.person
+                await live.session.agent.use_llms(fresh)
+                looked_up = services.resources.memory.recall("Click the button.", RecallSettings(threshold=2))
+                found.append((await looked_up).retrieved[0].distance)
+        finally:
+            services.settings = before
+            done.set()
+
+    live.session.queue(work())
+    assert done.wait(30)
+    assert found[0] == found[1] != found[2]

@@ -109,7 +109,7 @@ async def test_another_embedding_makes_the_index_anew_and_a_cancelled_one_goes_o
     )
     reports = []
     memory.on_progress = lambda done, of: reports.append((done, of))
-    task = asyncio.create_task(memory.reindex())
+    task = asyncio.create_task(memory.indexed(again=True))
     await reached.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -145,7 +145,7 @@ async def test_another_process_that_makes_the_index_anew_is_noticed(memory, tmp_
         memory.library().save(one)
     await memory.refreshed()
     other = Memory((tmp_path / "files",), index_folder=tmp_path / "index", library=tmp_path / LIBRARY_NAME)
-    await other.reindex()
+    await other.indexed(again=True)
     other.library().save(ALL[0].replace(id="new", metadata="Task: zebra"))
     assert await used(other, "Task: zebra") == ["new"]
     other.close()

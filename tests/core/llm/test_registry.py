@@ -337,7 +337,9 @@ class TestKeysForAnotherProcess:
         for name in self.NAMES:
             monkeypatch.setitem(TAKEN, name, f"value of {name}")
         expected = given | {"JUDGE_KEY", "VECTOR_KEY"}
-        assert open_with(self.TEXT).keys_for(asked) == {name: f"value of {name}" for name in expected}
+        assert open_with(self.TEXT).keys_for(asked, "vectors") == {
+            name: f"value of {name}" for name in expected
+        }
 
     def test_a_server_of_the_flag_gets_the_main_key_and_not_that_of_the_entry(self, open_with, monkeypatch):
         for name in self.NAMES:
@@ -346,4 +348,4 @@ class TestKeysForAnotherProcess:
             "[llms.mine]\nkey_name = 'ONE_KEY'\nbase_url = 'https://one.example/v1'\n",
             flags={"base_url": "https://flag.example/v1"},
         )
-        assert llms.keys_for(("mine",)).keys() == {"OPENAI_API_KEY"}
+        assert llms.keys_for(("mine",), "built-in").keys() == {"OPENAI_API_KEY"}

@@ -204,6 +204,15 @@ def library_tags(studio: Studio) -> QWidget:
     return shown.page.tag_dialog
 
 
+def library_embedding(studio: Studio) -> QWidget:
+    shown = _open(studio, _library(studio), ALL[0].id)
+    shown.page.ask_embedding()
+    studio.settle()
+    assert shown.page.index_dialog is not None
+    shown.page.index_dialog.embedding.setEditText("onnx:/home/someone/models/all-MiniLM-L6-v2")
+    return shown.page.index_dialog
+
+
 def library_import(studio: Studio) -> QWidget:
     library = _library(studio)
     shown = _open(studio, library)

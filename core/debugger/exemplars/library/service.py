@@ -47,6 +47,8 @@ from core.exemplars.problem import Problem
 from core.schema.errors import BackstepError, UsageError
 from core.schema.exemplar import Exemplar, RecallSettings, Status
 from core.schema.signal import Signal
+from core.settings.saving import save_settings
+from core.settings.settings import BUILT_IN, LOCAL_PREFIX
 from core.trace.store import TraceStore
 
 if TYPE_CHECKING:
@@ -58,6 +60,8 @@ if TYPE_CHECKING:
     from core.exemplars.library.bulk import BulkChange
     from core.exemplars.library.store import Library
 
+_TRIED = "Book a flight from Leeds to Oslo."
+"""What a new embedding has to embed before it is stored."""
 _EVERY = 1.0
 """Seconds between two looks at whether the library has changed, while somebody looks at it."""
 _VERBS: dict[Status, tuple[str, str]] = {
@@ -206,7 +210,7 @@ class LibraryService(JobService[LibraryJob]):
         query = asked.query
         empty = ListView(query=query, first=asked.first)
         try:
-            memory = self.memory
+            memory, settings = self.memory, self.services.settings
         except UsageError:
             self._stamp = None
             self.listed.send(empty.replace(waiting=_OPENING))
@@ -227,7 +231,8 @@ class LibraryService(JobService[LibraryJob]):
             found = empty.replace(problem=str(error))
         if found is None or not self._is_asked(query):
             return
-        self.listed.send(found)
+        servers = tuple(name for name, llm in settings.llms.items() if not llm.model.startswith(LOCAL_PREFIX))
+        self.listed.send(found.replace(embedding=settings.embedding, embeddings=servers))
         if (left_out := memory.files.problems()) != self._left_out:
             self._left_out = left_out
             for text in left_out[:1]:
@@ -534,12 +539,21 @@ class LibraryService(JobService[LibraryJob]):
         self.done(f"{number} written to {where}, as {form.title}.{more}")
 
     @command
-    async def reindex(self) -> None:
-        """Make the index again in the background; what was made is kept where it is cancelled."""
-        self.begin("Rebuilding the index", self._reindex, importing=False)
+    async def index(self, embedding: str, again: bool) -> None:
+        """Index all exemplars in the background by this embedding, which is stored in the settings.
 
-    async def _reindex(self) -> None:
-        memory, report = self.memory, self.reporting()
+        With `again`, also what was embedded before. What was made is kept where it is cancelled.
+        """
+        self.begin("Indexing the exemplars", lambda: self._index(embedding, again), importing=False)
+
+    async def _index(self, name: str, again: bool) -> None:
+        memory, report, services = self.memory, self.reporting(), self.services
+        if name != services.settings.embedding:
+            embedding = await asyncio.to_thread(services.llms.embedding, name)
+            await embedding.embed([_TRIED])  # One that fails changes nothing.
+            await asyncio.to_thread(save_settings, {"embedding": None if name == BUILT_IN else name})
+            services.settings = services.settings.replace(embedding=name)
+            memory.renew()
         before = memory.on_progress
 
         def progress(done: int, of: int) -> None:
@@ -549,8 +563,7 @@ class LibraryService(JobService[LibraryJob]):
 
         memory.on_progress = progress
         try:
-            embedded = await memory.reindex()
-            index = await memory.refreshed()
+            index, embedded = await memory.indexed(again=again)
         except asyncio.CancelledError:
             self.done(f"“{self.view.doing}” was cancelled.")
             raise

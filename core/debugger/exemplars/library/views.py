@@ -75,6 +75,10 @@ class ListView(Record):
     """When all exemplars were compared with each other last, in seconds since the epoch."""
     is_compared_old: bool = False
     """Whether exemplars were changed since."""
+    embedding: str = ""
+    """The one that is set."""
+    embeddings: tuple[str, ...] = ()
+    """The others that the settings name."""
     waiting: str = ""
     """What is waited for."""
     problem: str = ""

@@ -14,8 +14,10 @@ from core.debugger.exemplars.library.service import LibraryService
 from core.debugger.worker import Worker
 from core.exemplars.library.records import Provenance
 from core.exemplars.library.store import Library
+from core.llm.registry import open_llms
 from core.schema.exemplar import Exemplar
 from core.schema.signal import Signal
+from core.settings.settings import Settings
 from core.trace.store import TraceStore
 
 SECONDS = 30.0
@@ -26,16 +28,23 @@ class OpenedLibrary:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.resources = agent_resources_of(folder / "config", data=folder)
+        settings = Settings(database=folder / "traces.db")
+        self.llms = open_llms(settings, config_folder=folder / "config")
+        self.resources = agent_resources_of(
+            folder / "config",
+            data=folder,
+            embedding=lambda: self.llms.embedding(self.services.settings.embedding),
+        )
         self.store = TraceStore.open(folder / "traces.db")
         self.failures: list[BaseException] = []
         self.worker = Worker()
         self.worker.on_failure = self.failures.append
         self.worker.start()
-        settings = SimpleNamespace(database=folder / "traces.db", preset="plain")
-        services = SimpleNamespace(resources=self.resources, store=self.store, settings=settings)
+        self.services = SimpleNamespace(
+            resources=self.resources, store=self.store, settings=settings, llms=self.llms
+        )
         self.session = SimpleNamespace(
-            services=lambda: services,
+            services=lambda: self.services,
             store=self.store,
             session=SimpleNamespace(preset="plain"),
             queue=self._queue,

@@ -2,6 +2,7 @@
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog
 
 from core.debugger.exemplars.library.views import Chosen
 from core.exemplars.library.store import Library
@@ -10,6 +11,7 @@ from gui.exemplars.controller import ChangesController
 from gui.exemplars.library.controller import LibraryController
 from tests.core.debugger.exemplars.opened_library import OpenedLibrary
 from tests.core.exemplars.making import ALL, exemplar
+from tests.core.llm.small_encoder import encoder_in
 from tests.gui.exemplars.stand_ins import PlainWindow
 
 SECONDS = 20_000
@@ -161,6 +163,30 @@ def test_tags_and_a_family_are_given_to_the_whole_selection(opened, library):
         )
     )
     assert (row(0).weight, row(0).pinned) == (2, True)
+
+
+def test_another_embedding_is_chosen_and_a_model_that_is_not_there_changes_nothing(
+    opened, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("BACKSTEP_CONFIG_DIR", str(tmp_path / "config"))
+    opened.page.commands.by_id["index"].action.trigger()
+    dialog = opened.page.index_dialog
+    assert dialog.embedding.currentText() == "built-in"
+    dialog.embedding.setEditText("")
+    assert not dialog.index_button.isEnabled()
+    monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *words: str(tmp_path / "nowhere"))
+    dialog.folder_button.click()
+    assert dialog.embedding.currentText() == f"onnx:{tmp_path / 'nowhere'}"
+    dialog.index_button.click()
+    opened.wait(lambda: "There is no ONNX model at" in opened.window.notices.text.text())
+    encoder_in(tmp_path / "nowhere")
+    opened.page.commands.by_id["index"].action.trigger()
+    opened.page.index_dialog.embedding.setEditText(f"onnx:{tmp_path / 'nowhere'}")
+    opened.page.index_dialog.index_button.click()
+    opened.wait(lambda: "indexed with nowhere (model.onnx" in opened.window.notices.text.text())
+    opened.wait(lambda: opened.page._list.embedding.startswith("onnx:"))
+    opened.page.commands.by_id["index"].action.trigger()
+    assert opened.page.index_dialog.embedding.currentText() == f"onnx:{tmp_path / 'nowhere'}"
 
 
 def test_what_is_saved_elsewhere_comes_in_and_the_selection_stays(opened, library):

@@ -2,14 +2,18 @@
 
 import json
 
+import pytest
+
 from core.debugger.exemplars.library.views import PAGE, Chosen, Query
 from core.exemplars.exchange.plan import ImportChoices
 from core.exemplars.files import ExemplarFiles
 from core.exemplars.library.records import Edits, Filter, Retrieval
 from core.exemplars.library.store import Library
 from core.schema.exemplar import ExemplarReview
+from core.settings.settings import load_settings
 from core.trace.records import RunEnd
 from tests.core.exemplars.making import ALL, exemplar
+from tests.core.llm.small_encoder import encoder_in
 
 OWN = Query(filter=Filter(origin="by hand"), order="id")
 FILES = len(ExemplarFiles().all())
@@ -208,9 +212,30 @@ def test_an_export_writes_what_the_list_has(library):
 
 def test_the_index_is_made_anew_in_the_background(library):
     library.put(ALL[0])
-    library.service.reindex()
+    library.service.index("built-in", True)
     assert "exemplars are indexed with" in library.wait("noticed").text
     assert library.wait("changed", lambda job: not job.busy)
+
+
+def test_another_embedding_is_tried_stored_and_used_from_then_on(library, tmp_path, monkeypatch):
+    monkeypatch.setenv("BACKSTEP_CONFIG_DIR", str(tmp_path / "config"))
+    library.put(ALL[0].replace(id="journey", metadata="reserve trip"))
+    library.put(ALL[0].replace(id="table", metadata="sort column"))
+    name = f"onnx:{encoder_in(tmp_path / 'encoder')}"
+    library.service.index(name, False)
+    assert "exemplars are indexed with encoder (model.onnx" in library.wait("noticed").text
+    assert load_settings().embedding == name
+    library.service.list_rows(Query(filter=OWN.filter, like="book flight"))
+    listed = library.wait("listed", lambda view: view.ready)
+    assert (listed.embedding, listed.rows[0].id) == (name, "journey")
+    assert listed.distances == pytest.approx((0, 1.7), abs=0.3)
+    library.service.index(f"onnx:{tmp_path / 'nowhere'}", False)
+    notice = library.wait("noticed", lambda notice: notice.bad)
+    assert "There is no ONNX model at" in notice.text
+    assert load_settings().embedding == name
+    library.service.index("built-in", False)
+    assert "indexed with hashed-words" in library.wait("noticed").text
+    assert "embedding" not in (tmp_path / "config" / "settings.toml").read_text()
 
 
 def _file(library, *exemplars, more=""):

@@ -4,7 +4,7 @@ They are filled in where an exemplar is shown for a task that its own task fits,
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TypeVar
 
 from core.schema.action import Select, Type, escape_brackets
@@ -63,7 +63,7 @@ def filled(exemplar: AnyDraft, instruction: str) -> AnyDraft:
 
 
 def with_values(exemplar: AnyDraft, values: Mapping[str, str]) -> AnyDraft:
-    """Return an exemplar with these values; what it is called and its program stay."""
+    """Return an exemplar with these values."""
 
     def text(told: str) -> str:
         return _NAME.sub(lambda found: values.get(found[1], found[0]), told)
@@ -71,6 +71,22 @@ def with_values(exemplar: AnyDraft, values: Mapping[str, str]) -> AnyDraft:
     def action(told: str) -> str:
         return _NAME.sub(lambda found: escape_brackets(values.get(found[1], found[0])), told)
 
+    return _changed(exemplar, text, action)
+
+
+def with_placeholders(exemplar: AnyDraft, offers: Mapping[str, str]) -> AnyDraft:
+    """Return an exemplar with placeholders in place of these values, wherever they are whole words."""
+
+    def put(told: str, values: Mapping[str, str]) -> str:
+        wanted = "|".join(map(re.escape, sorted(values, key=len, reverse=True)))
+        return re.sub(rf"(?<!\w)(?:{wanted})(?!\w)", lambda found: values[found[0]], told) if values else told
+
+    escaped = {escape_brackets(value): name for value, name in offers.items()}
+    return _changed(exemplar, lambda told: put(told, offers), lambda told: put(told, escaped))
+
+
+def _changed(exemplar: AnyDraft, text: Callable[[str], str], action: Callable[[str], str]) -> AnyDraft:
+    """Return an exemplar with all its texts changed; what it is called and its program stay."""
     return exemplar.replace(
         task=text(exemplar.task),
         metadata=text(exemplar.metadata),

@@ -20,6 +20,8 @@ from gui.widgets.words import NoteLabel
 
 _LINES = 4
 _KEY_LENGTH = 600
+_VALUE_LENGTH = 16
+_VALUES = 2
 
 
 class SavingForm(QWidget):
@@ -43,6 +45,7 @@ class SavingForm(QWidget):
         self.tags.setPlaceholderText("such as checked, login")
         self._families, self._tags = self._offer_for(self.family), self._offer_for(self.tags)
         self.note = self._line("Note", "For people. No LLM sees it")
+        self.placeholders = QCheckBox("Put placeholders", self)
         self.metadata = QPlainTextEdit(self)
         self.metadata.setAccessibleName("Looked up by")
         self.metadata.setProperty("framed", True)
@@ -53,6 +56,7 @@ class SavingForm(QWidget):
         left, right = QFormLayout(), QFormLayout()
         for field in (self.id, self.family, self.tags, self.note):
             left.addRow(field.accessibleName(), field)
+        left.addRow("", self.placeholders)
         right.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapAllRows)
         right.addRow("Looked up by", self.metadata)
         for form in (left, right):
@@ -64,6 +68,7 @@ class SavingForm(QWidget):
         self.family.textChanged.connect(lambda _text: self._on_edited("family"))
         for written in (self.tags, self.note, self.metadata):
             written.textChanged.connect(lambda *_: self.edited.emit())
+        self.placeholders.toggled.connect(lambda _on: self.edited.emit())
 
     def sizeHint(self) -> QSize:
         return QSize(super().sizeHint().width(), 132)
@@ -74,6 +79,8 @@ class SavingForm(QWidget):
         for field in (self.tags, self.note, self.metadata):
             with QSignalBlocker(field):
                 field.clear()
+        with QSignalBlocker(self.placeholders):
+            self.placeholders.setChecked(False)
         self.show_view(SavingView(run=run))
 
     def show_view(self, view: SavingView) -> None:
@@ -85,6 +92,13 @@ class SavingForm(QWidget):
             self.id.setEditText(written if "id" in self._touched else view.id)
             if "family" not in self._touched:
                 self.family.setText(view.family)
+        self.placeholders.setVisible(bool(view.placeholders))
+        pairs = [f"“{cut(value, _VALUE_LENGTH)}” → {name}" for value, name in view.placeholders.items()]
+        self.placeholders.setText(
+            f"Put placeholders: {', '.join(pairs[:_VALUES])}{'…' * (len(pairs) > _VALUES)}"
+        )
+        told = "Each task that it is shown for gives its own value.\n"
+        self.placeholders.setToolTip(told + "\n".join(pairs))
         key = cut(view.key, _KEY_LENGTH)
         if not self.metadata.toPlainText():
             self.metadata.setPlaceholderText(f"Empty: task and first page, that is\n{key}" if key else "")
@@ -102,6 +116,7 @@ class SavingForm(QWidget):
             "tags": tuple(dict.fromkeys(tag for tag in tags if tag)),
             "note": self.note.text().strip(),
             "metadata": self.metadata.toPlainText().strip(),
+            "placeholders": self.placeholders.isChecked(),
         }
 
     def hold_id(self, id: str) -> None:

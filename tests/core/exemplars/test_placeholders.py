@@ -4,9 +4,10 @@ from hypothesis import strategies as st
 
 from core.exemplars.index import ExemplarIndex
 from core.exemplars.library.beside import numbered
-from core.exemplars.placeholders import filled, names_in, offered, values_in, with_values
+from core.exemplars.placeholders import filled, names_in, offered, values_in, with_placeholders, with_values
 from core.exemplars.retrieval import recall
 from core.llm.embedding import HashedWords
+from core.schema.action import escape_brackets
 from core.schema.exemplar import Contrast, RecallSettings, metadata_of
 from tests.core.exemplars.making import exemplar
 
@@ -107,3 +108,42 @@ def test_values_that_the_task_names_are_offered_under_the_names_of_their_element
     draft = type(LOGIN).model_validate(draft.model_dump())
     assert offered(draft) == {"Ada": "{user_name}", "xyz": "{value}", "Oslo": "{user_name2}"}
     assert names_in(LOGIN.task) == ("user", "password")
+
+
+@given(
+    st.lists(st.text("ab[]{}x. ", min_size=2, max_size=5).filter(str.strip), min_size=1, max_size=3),
+    st.text("ab[]x. ", max_size=12),
+)
+def test_placeholders_that_are_put_in_can_be_filled_with_what_was_there(values, more):
+    draft = LOGIN.replace(
+        task=f"Enter {' and '.join(values)}. {more}",
+        steps=(
+            LOGIN.steps[0].replace(
+                observation=f'[1] textbox "Name"\n[2] text "{more}"',
+                thought=f"{more} {values[0]}",
+                actions=tuple(f"type [1] [{escape_brackets(value)}]" for value in values),
+            ),
+        ),
+        contrasts=(),
+    )
+    offers = offered(draft)
+    put = with_placeholders(draft, offers)
+    assert all(name in put.task for name in offers.values())
+    assert with_values(put, {name[1:-1]: value for value, name in offers.items()}) == draft
+
+
+def test_only_whole_words_become_placeholders():
+    draft = LOGIN.replace(
+        task="Say cat.",
+        metadata="cats",
+        contrasts=(),
+        steps=(
+            LOGIN.steps[0].replace(
+                observation='[1] textbox "What"', thought="cat, not cats", actions=("type [1] [cat]",)
+            ),
+        ),
+    )
+    put = with_placeholders(draft, offered(draft))
+    assert (put.task, put.metadata, put.steps[0].thought) == ("Say {what}.", "cats", "{what}, not cats")
+    assert put.steps[0].actions == ("type [1] [{what}]",)
+    assert with_placeholders(draft, {}) == draft

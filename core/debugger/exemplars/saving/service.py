@@ -22,6 +22,7 @@ from core.debugger.service import Service
 from core.debugger.session_view import SessionView
 from core.exemplars.checks import check, fault
 from core.exemplars.library.records import ANY, Filter, first_review
+from core.exemplars.placeholders import offered, with_placeholders
 from core.schema.errors import BackstepError, TraceError, UsageError
 from core.schema.exemplar import Exemplar, metadata_of
 from core.schema.signal import Signal
@@ -176,8 +177,11 @@ class SavingService(Service[SavingView]):
         except UsageError as error:
             self.send(view.replace(problem=str(error)))
             return
+        offers = offered(kept.exemplar)
+        if choice.placeholders:
+            kept = kept.replace(exemplar=with_placeholders(kept.exemplar, offers))
         found = await self._shown_as(kept)
-        self.send(view.replace(**found, problem=problem))
+        self.send(view.replace(**found, placeholders=offers, problem=problem))
 
     async def _shown_as(self, kept: Selection) -> dict[str, Any]:
         """Return what the view says of an exemplar."""

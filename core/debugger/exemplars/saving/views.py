@@ -23,6 +23,8 @@ class SavingChoice(Record):
     note: str = ""
     metadata: str = ""
     """Empty for task and first observation."""
+    placeholders: bool = False
+    """Whether those that the view offers are put in place of their values."""
 
 
 class SavingStep(Record):
@@ -100,6 +102,8 @@ class SavingView(Record):
     """Those of the library, the largest first."""
     tags: tuple[str, ...] = ()
     """Those of the library, the most frequent first."""
+    placeholders: dict[str, str] = {}
+    """Values that are typed and that the task names, each with the placeholder that could stand for it."""
     exemplar: Exemplar | None = None
     provenance: Provenance = Provenance()
     prompt: ExemplarPrompt = ExemplarPrompt()

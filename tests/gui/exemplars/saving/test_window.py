@@ -68,6 +68,7 @@ VIEW = SavingView(
     family="login-user",
     families=("login-user", "click-test", "enter-text"),
     tags=("checked", "login"),
+    placeholders={"leonie": "{username}", "x8Q": "{password}"},
     exemplar=EXEMPLAR,
     provenance=Provenance(origin="branch", run=12, step=4),
     prompt=ExemplarPrompt(
@@ -178,6 +179,18 @@ def test_what_is_written_stays_while_views_come(shown: SavingWindow):
     assert shown.choice.id == "logins/one"
     shown.wait(13)
     assert shown.choice.tags == ()
+
+
+def test_placeholders_are_put_in_if_they_are_ticked_and_not_in_another_run(shown: SavingWindow):
+    shown.show_view(VIEW)
+    assert "“leonie” → {username}" in shown.form.placeholders.text()
+    assert not shown.choice.placeholders
+    shown.form.placeholders.click()
+    assert shown.choice.placeholders
+    shown.show_view(VIEW.replace(placeholders={}))
+    assert shown.form.placeholders.isHidden()
+    shown.wait(13)
+    assert not shown.choice.placeholders
 
 
 def test_ctrl_return_saves_and_a_run_that_was_no_success_is_asked_about_once(

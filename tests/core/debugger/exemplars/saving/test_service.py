@@ -95,6 +95,25 @@ def test_a_run_is_shown_as_it_would_be_in_a_prompt_and_found_once_it_is_saved(sa
     assert saved.rank == sum(one.distance <= saved.distance for one in saved.found)
 
 
+def test_what_is_typed_and_named_in_the_task_is_saved_as_a_placeholder_if_it_is_chosen(
+    saving, live, server, tmp_path
+):
+    server.script(on('textbox "Name"', "type", text="Ada"), stop("done"))
+    url = page_file(tmp_path, '<input aria-label="Name">')
+    live.open("web/open", url=url, instruction="Enter Ada.")
+    live.session.run_commands.run()
+    live.wait_mode("ended")
+    view = saving.open(live.view.run)
+    assert view.placeholders == {"Ada": "{name}"}
+    assert view.exemplar.task == "Enter Ada."
+    view = saving.choose(SavingChoice(placeholders=True))
+    assert (view.exemplar.task, view.placeholders) == ("Enter {name}.", {"Ada": "{name}"})
+    assert view.exemplar.steps[0].actions[0].endswith("[{name}]")
+    saved = saving.save(SavingChoice(placeholders=True), anyway=True).saved
+    stored = live.session.services().resources.memory.library().find(saved.id)
+    assert stored.exemplar.task == "Enter {name}."
+
+
 def test_a_correction_goes_in_with_a_reason_or_stays_out(saving, done):
     (contrast,) = saving.open(done).contrasts
     assert contrast.chosen

@@ -4,14 +4,16 @@ Each looks at one exemplar. `core.exemplars.checks` puts all checks together.
 """
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator
 
 from core.exemplars.editing.layout import Location
+from core.exemplars.placeholders import names_in
 from core.exemplars.problem import Problem
 from core.schema.action import Action, Check, RefTarget, Select, Type
 from core.schema.action_text import parse_action
 from core.schema.errors import ActionSyntaxError
-from core.schema.exemplar import Draft
+from core.schema.exemplar import Draft, DraftStep
 from core.schema.secrets import has_key
 
 _LINE = re.compile(r"^\s*\[(\d+)\] (\S+)(.*)$", re.MULTILINE)
@@ -39,6 +41,10 @@ _ORDERS = re.compile(
     re.IGNORECASE,
 )
 """What gives orders to whoever reads a prompt, or looks like parts of one."""
+_UNSEEN = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\U000e0000-\U000e007f]")
+"""Not the joiners U+200C and U+200D, which scripts and emoji need."""
+_DAMAGED = re.compile("\ufffd|\u00c3[\u0080-\u00bf]|\u00e2\u20ac")
+_NUMBER = re.compile(r"\[(\d+)\]")
 _ADDRESS = re.compile(r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.([a-z]{2,})\b", re.IGNORECASE)
 _RESERVED = re.compile(
     r"@(?:[\w-]+\.)*(?:example\.(?:com|net|org)|[\w-]+\.(?:example|test|invalid)|localhost)$", re.IGNORECASE
@@ -50,6 +56,7 @@ def check_content(exemplar: Draft) -> Iterator[Problem]:
     """Yield all that the functions of this module find."""
     yield from check_possible(exemplar)
     yield from check_pages(exemplar)
+    yield from check_course(exemplar)
     yield from check_lessons(exemplar)
     yield from check_orders(exemplar)
     yield from check_private(exemplar)
@@ -101,6 +108,42 @@ def check_pages(exemplar: Draft) -> Iterator[Problem]:
         yield Problem(id=exemplar.id, kind="page", at=("steps", empty[0]), text=text, level="note")
 
 
+def check_course(exemplar: Draft) -> Iterator[Problem]:
+    """Yield looks that cannot be what they stand for, and thoughts and placeholders that their actions do not have."""
+    id, known, before = exemplar.id, set(names_in(exemplar.task)), DraftStep()
+    for number, step in enumerate(exemplar.steps):
+        at: Location = ("steps", number)
+        refs = Counter(ref for ref, _, _ in _LINE.findall(step.observation))
+        if twice := next((ref for ref, times in refs.items() if times > 1), ""):
+            text = f"Two elements of its page have the number {twice}."
+            yield Problem(id=id, kind="page", at=(*at, "observation"), text=text)
+        if step.observation.strip() and step.observation == before.observation:
+            if changed := next((one for one in before.actions if _changes_a_field(one, refs)), ""):
+                text = f"Its page is that of the look before, although {changed} changes it."
+                yield Problem(id=id, kind="page", at=(*at, "observation"), text=text)
+            elif step.actions == before.actions:
+                text = "It does the same as the look before, on the same page."
+                yield Problem(id=id, kind="action", at=at, text=text, level="note")
+        thought, acted = (set(_NUMBER.findall(text)) for text in (step.thought, " ".join(step.actions)))
+        if thought and acted and not thought & acted:
+            text = f"Its thought names [{min(thought)}], its actions do not."
+            yield Problem(id=id, kind="action", at=(*at, "thought"), text=text, level="note")
+        for place, action in enumerate(step.actions):
+            if lacking := next((name for name in names_in(action) if name not in known), ""):
+                text = f"{action}: the task has no placeholder {{{lacking}}}, so it would be typed as it is."
+                yield Problem(id=id, kind="action", at=(*at, "actions", place), text=text)
+        before = step
+
+
+def _changes_a_field(text: str, refs: Collection[str]) -> bool:
+    """Return whether an action leaves a field of the page other than it was; Enter may empty it again."""
+    action = _read(text)
+    target = getattr(action, "target", None)
+    if not isinstance(action, Type | Select | Check) or (isinstance(action, Type) and action.enter):
+        return False
+    return isinstance(target, RefTarget) and str(target.ref) in refs
+
+
 def check_lessons(exemplar: Draft) -> Iterator[Problem]:
     """Yield contrasts whose mistake is what a look does first on the same page."""
     for number, contrast in enumerate(exemplar.contrasts):
@@ -117,8 +160,17 @@ def check_lessons(exemplar: Draft) -> Iterator[Problem]:
 
 
 def check_orders(exemplar: Draft) -> Iterator[Problem]:
-    """Yield texts that give orders to the LLM, such as a page that tells it to ignore its instructions."""
+    """Yield texts that give orders to the LLM, such as a page that tells it to ignore its instructions.
+
+    Characters that nobody sees can hide such a text.
+    """
     for at, text in _texts(exemplar):
+        if found := _UNSEEN.search(text):
+            message = f"It has a character that cannot be seen (U+{ord(found[0]):04X}), which can hide text. Remove it."
+            yield Problem(id=exemplar.id, kind="orders", at=at, text=message)
+        if _DAMAGED.search(text):
+            message = "It has characters that were read in a wrong encoding, such as “Ã©” for “é”."
+            yield Problem(id=exemplar.id, kind="page", at=at, text=message, level="note")
         if found := _ORDERS.search(text):
             words = " ".join(found[0].split())[:80]
             message = f"“{words}” gives orders to the LLM, or looks like a part of its prompt."

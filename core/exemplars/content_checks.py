@@ -5,7 +5,7 @@ Each looks at one exemplar. `core.exemplars.checks` puts all checks together.
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Sequence
 
 from core.exemplars.editing.layout import Location
 from core.exemplars.placeholders import names_in
@@ -41,9 +41,14 @@ _ORDERS = re.compile(
     re.IGNORECASE,
 )
 """What gives orders to whoever reads a prompt, or looks like parts of one."""
-_UNSEEN = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\U000e0000-\U000e007f]")
-"""Not the joiners U+200C and U+200D, which scripts and emoji need."""
-_DAMAGED = re.compile("\ufffd|\u00c3[\u0080-\u00bf]|\u00e2\u20ac")
+_UNSEEN = re.compile(
+    "[\u202d\u202e]|(?<![\U0001f3f4\U000e0020-\U000e007e])[\U000e0020-\U000e007f]"
+    "|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{4}|[\u200b\u2060-\u2064\ufeff]{8}"
+)
+"""What turns the order of letters round, or writes with letters that are not drawn: tags (but for those of flags), long
+rows of variation selectors or of spaces without width."""
+_DAMAGED = re.compile("\ufffd|\u00c3[\u0080-\u00aa\u00ac-\u00ba\u00bc-\u00bf]|\u00e2\u20ac")
+_ELEMENT = re.compile(r'^\s*\[(\d+)\] [a-z]+(?: ["(]|$)', re.MULTILINE)
 _NUMBER = re.compile(r"\[(\d+)\]")
 _ADDRESS = re.compile(r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.([a-z]{2,})\b", re.IGNORECASE)
 _RESERVED = re.compile(
@@ -113,35 +118,47 @@ def check_course(exemplar: Draft) -> Iterator[Problem]:
     id, known, before = exemplar.id, set(names_in(exemplar.task)), DraftStep()
     for number, step in enumerate(exemplar.steps):
         at: Location = ("steps", number)
-        refs = Counter(ref for ref, _, _ in _LINE.findall(step.observation))
+        refs = Counter(_ELEMENT.findall(step.observation))
         if twice := next((ref for ref, times in refs.items() if times > 1), ""):
             text = f"Two elements of its page have the number {twice}."
             yield Problem(id=id, kind="page", at=(*at, "observation"), text=text)
         if step.observation.strip() and step.observation == before.observation:
-            if changed := next((one for one in before.actions if _changes_a_field(one, refs)), ""):
-                text = f"Its page is that of the look before, although {changed} changes it."
-                yield Problem(id=id, kind="page", at=(*at, "observation"), text=text)
+            if _is_missing(before.actions[-1:], step.observation):
+                text = f"Its page is that of the look before: {before.actions[-1]} cannot be seen in it."
+                yield Problem(id=id, kind="page", at=(*at, "observation"), text=text, level="note")
             elif step.actions == before.actions:
                 text = "It does the same as the look before, on the same page."
                 yield Problem(id=id, kind="action", at=at, text=text, level="note")
-        thought, acted = (set(_NUMBER.findall(text)) for text in (step.thought, " ".join(step.actions)))
-        if thought and acted and not thought & acted:
-            text = f"Its thought names [{min(thought)}], its actions do not."
+        thought = [ref for ref in _NUMBER.findall(step.thought) if ref in refs]
+        acted = {str(ref) for ref in map(_ref_of, step.actions) if ref is not None}
+        if thought and acted and not acted & set(thought):
+            text = f"Its thought names [{thought[0]}], none of its actions acts on it."
             yield Problem(id=id, kind="action", at=(*at, "thought"), text=text, level="note")
-        for place, action in enumerate(step.actions):
+        for place, action in enumerate(step.actions if known else ()):
             if lacking := next((name for name in names_in(action) if name not in known), ""):
-                text = f"{action}: the task has no placeholder {{{lacking}}}, so it would be typed as it is."
+                text = f"{action}: the task has other placeholders, but not {{{lacking}}}, which is typed as it is."
                 yield Problem(id=id, kind="action", at=(*at, "actions", place), text=text)
         before = step
 
 
-def _changes_a_field(text: str, refs: Collection[str]) -> bool:
-    """Return whether an action leaves a field of the page other than it was; Enter may empty it again."""
-    action = _read(text)
-    target = getattr(action, "target", None)
-    if not isinstance(action, Type | Select | Check) or (isinstance(action, Type) and action.enter):
+def _is_missing(last: Sequence[str], observation: str) -> bool:
+    """Return whether what was typed last is not in its field on the page after it; Enter may have emptied it."""
+    action = next(map(_read, last), None)
+    if (
+        not isinstance(action, Type)
+        or action.enter
+        or not action.text
+        or not isinstance(action.target, RefTarget)
+    ):
         return False
-    return isinstance(target, RefTarget) and str(target.ref) in refs
+    lines = {int(ref): rest for ref, _, rest in _LINE.findall(observation)}
+    shown = lines.get(action.target.ref)
+    return shown is not None and action.text not in shown and "•" not in shown
+
+
+def _ref_of(text: str) -> int | None:
+    target = getattr(_read(text), "target", None)
+    return target.ref if isinstance(target, RefTarget) else None
 
 
 def check_lessons(exemplar: Draft) -> Iterator[Problem]:
@@ -166,7 +183,7 @@ def check_orders(exemplar: Draft) -> Iterator[Problem]:
     """
     for at, text in _texts(exemplar):
         if found := _UNSEEN.search(text):
-            message = f"It has a character that cannot be seen (U+{ord(found[0]):04X}), which can hide text. Remove it."
+            message = f"It has text that is not drawn, or turned round (U+{ord(found[0][0]):04X}). Remove it."
             yield Problem(id=exemplar.id, kind="orders", at=at, text=message)
         if _DAMAGED.search(text):
             message = "It has characters that were read in a wrong encoding, such as “Ã©” for “é”."

@@ -55,6 +55,9 @@ class Memory:
         self._versions: dict[str, int] = {}
         self._library: Library | None = None
         self._index: ExemplarIndex | None = None
+        self._renewals = [0]
+        """How often another embedding was set, which the memories that are made of this one share."""
+        self._renewed = 0
         self.on_progress: OnProgress | None = None
         """Called with how many of how many texts are embedded, while the index is made."""
 
@@ -68,6 +71,7 @@ class Memory:
             own = self._index_folder / "others" / sha256(str(place).encode()).hexdigest()[:16]
         made = Memory(() if place is None else (place,), index_folder=own, embedding=self._embedding)
         made.on_progress = self.on_progress
+        made._renewals, made._renewed = self._renewals, self._renewals[0]
         if place is not None and not made.files.all():
             hint = "choose a file that ends in .jsonl, or a folder of such files."
             wrong = "".join(f" {problem}" for problem in made.files.problems()[:1])
@@ -90,6 +94,7 @@ class Memory:
             (), index_folder=self._index_folder, embedding=self._embedding, library=self._library_path
         )
         made.files, made.on_progress = self.files, self.on_progress
+        made._renewals, made._renewed = self._renewals, self._renewals[0]
         made._whole = self
         made._left_out = self._left_out | frozenset(without)
         made._left_out_families = self._left_out_families | frozenset(families)
@@ -157,7 +162,7 @@ class Memory:
 
         `on_progress` is called in place of the memory's own.
         """
-        index = self._ready()
+        index = await asyncio.to_thread(self._ready)  # A model of this machine is loaded.
         await self._refresh(index, on_progress)
         return index
 
@@ -167,7 +172,7 @@ class Memory:
         What was made is kept where it is cancelled, and the next use continues
         from there. Raises as `recall` does.
         """
-        index = self._ready()
+        index = await asyncio.to_thread(self._ready)
         if again:
             index.discard(others=True)
         return index, await self._refresh(index)
@@ -193,10 +198,11 @@ class Memory:
 
     def renew(self) -> None:
         """Ask for the embedding again at the next use: another one is set, or its server has another key."""
-        self._index = None
+        self._renewals[0] += 1
 
     def _ready(self) -> "ExemplarIndex":
-        if self._index is None:
+        if self._index is None or self._renewed != self._renewals[0]:
+            self._renewed = self._renewals[0]
             from core.exemplars.index import ExemplarIndex
             from core.llm.embedding import HashedWords
 

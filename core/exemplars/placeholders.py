@@ -15,6 +15,9 @@ from core.schema.exemplar import Draft
 AnyDraft = TypeVar("AnyDraft", bound=Draft)
 
 _NAME = re.compile(r"\{([a-z][a-z0-9_]{0,30})\}")
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
+_STATE = "\nState:"
+"""What parts the task from the first page in the text that an exemplar is found by."""
 _SHORTEST = 2
 """Characters of a value that is offered as a placeholder."""
 
@@ -71,29 +74,50 @@ def with_values(exemplar: AnyDraft, values: Mapping[str, str]) -> AnyDraft:
     def action(told: str) -> str:
         return _NAME.sub(lambda found: escape_brackets(values.get(found[1], found[0])), told)
 
-    return _changed(exemplar, text, action)
+    return _changed(exemplar, text, text, action)
 
 
 def with_placeholders(exemplar: AnyDraft, offers: Mapping[str, str]) -> AnyDraft:
-    """Return an exemplar with placeholders in place of these values, wherever they are whole words."""
+    """Return an exemplar with placeholders in place of these values, wherever they are whole words.
 
-    def put(told: str, values: Mapping[str, str]) -> str:
-        wanted = "|".join(map(re.escape, sorted(values, key=len, reverse=True)))
-        return re.sub(rf"(?<!\w)(?:{wanted})(?!\w)", lambda found: values[found[0]], told) if values else told
+    Of an action only what is typed or chosen is changed, of a page only what is in quotes: numbers and roles of
+    elements are no values.
+    """
+    if not offers:
+        return exemplar
+    wanted = "|".join(map(re.escape, sorted(offers, key=len, reverse=True)))
+    value = re.compile(rf"(?<!\w)(?:{wanted})(?!\w)")
 
-    escaped = {escape_brackets(value): name for value, name in offers.items()}
-    return _changed(exemplar, lambda told: put(told, offers), lambda told: put(told, escaped))
+    def text(told: str) -> str:
+        return value.sub(lambda found: offers[found[0]], told)
+
+    def page(told: str) -> str:
+        return _QUOTED.sub(lambda found: text(found[0]), told)
+
+    def action(told: str) -> str:
+        read = _entering(told)
+        if read is None or (put := text(_value(read))) == _value(read):
+            return told
+        return str(read.replace(text=put) if isinstance(read, Type) else read.replace(option=put))
+
+    return _changed(exemplar, text, page, action)
 
 
-def _changed(exemplar: AnyDraft, text: Callable[[str], str], action: Callable[[str], str]) -> AnyDraft:
+def _changed(
+    exemplar: AnyDraft,
+    text: Callable[[str], str],
+    page: Callable[[str], str],
+    action: Callable[[str], str],
+) -> AnyDraft:
     """Return an exemplar with all its texts changed; what it is called and its program stay."""
+    task, state, first = exemplar.metadata.partition(_STATE)
     return exemplar.replace(
         task=text(exemplar.task),
-        metadata=text(exemplar.metadata),
+        metadata=f"{text(task)}{state}{page(first)}",
         steps=tuple(
             step.replace(
-                observation=text(step.observation),
-                raw=text(step.raw),
+                observation=page(step.observation),
+                raw=page(step.raw),
                 thought=text(step.thought),
                 actions=tuple(map(action, step.actions)),
             )
@@ -101,7 +125,7 @@ def _changed(exemplar: AnyDraft, text: Callable[[str], str], action: Callable[[s
         ),
         contrasts=tuple(
             one.replace(
-                observation=text(one.observation),
+                observation=page(one.observation),
                 tried=action(one.tried),
                 right=action(one.right),
                 why=text(one.why),
@@ -109,7 +133,7 @@ def _changed(exemplar: AnyDraft, text: Callable[[str], str], action: Callable[[s
             for one in exemplar.contrasts
         ),
         abstraction=tuple(
-            pair.replace(state=text(pair.state), observation=text(pair.observation))
+            pair.replace(state=page(pair.state), observation=page(pair.observation))
             for pair in exemplar.abstraction
         ),
     )
@@ -124,7 +148,7 @@ def offered(draft: Draft) -> dict[str, str]:
             line = re.search(rf'^\s*\[{re.escape(ref)}\] \w+ "([^"]+)"', observation, re.MULTILINE)
             name = re.sub(r"[^a-z0-9]+", "_", line[1].lower()).strip("_") if line else ""
             name = name[:30] if re.match(r"[a-z]", name) else "value"
-            taken = {*found.values(), *(f"{{{one}}}" for one in names_in(draft.task))}
+            taken = {*found.values(), *(f"{{{one}}}" for one in _NAME.findall(draft.model_dump_json()))}
             number = next(
                 n for n in range(1, len(taken) + 2) if f"{{{name}{n if n > 1 else ''}}}" not in taken
             )
@@ -136,10 +160,18 @@ def _entered(draft: Draft) -> Iterator[tuple[str, str, str]]:
     """Give what is typed or chosen: the page, the value, and the ref of its element."""
     for step in draft.steps:
         for told in step.actions:
-            try:
-                action = parse_action(told)
-            except ActionSyntaxError:
-                continue
-            if isinstance(action, (Type, Select)):
-                value = action.text if isinstance(action, Type) else action.option
-                yield step.observation, value.strip(), str(getattr(action.target, "ref", ""))
+            if (action := _entering(told)) is not None:
+                yield step.observation, _value(action).strip(), str(getattr(action.target, "ref", ""))
+
+
+def _entering(told: str) -> Type | Select | None:
+    """Return an action that types or chooses something; None for every other text."""
+    try:
+        action = parse_action(told)
+    except ActionSyntaxError:
+        return None
+    return action if isinstance(action, Type | Select) else None
+
+
+def _value(action: Type | Select) -> str:
+    return action.text if isinstance(action, Type) else action.option

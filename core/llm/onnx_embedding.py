@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,19 @@ from core.settings.settings import ONNX_PREFIX
 from core.system.program import install_command
 
 _NAMES = ("model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx")
-_BATCH = 16
-"""Texts that are embedded at once: all of them are padded to the longest."""
-_MOST_TOKENS = 512
-"""Of a text, where the files name no limit."""
+_SETTINGS = ("tokenizer.json", "1_Pooling/config.json", "sentence_bert_config.json", "tokenizer_config.json")
+_AT_ONCE = 8192
+"""Tokens that are embedded at once, padding among them."""
+_USUAL_TOKENS, _MOST_TOKENS = 512, 2048
+"""Of a text: where the files name no limit, and at most, for attention takes memory by their square."""
 _POOLED = "sentence_embedding"
 """The output of models that were exported with their pooling."""
+
+
+@lru_cache(maxsize=2)
+def onnx_embedding(name: str) -> "OnnxEmbedding":
+    """Return the embedding ``onnx:PLACE``, a folder or the file of a model, loaded once; raises UsageError."""
+    return OnnxEmbedding(name)
 
 
 class OnnxEmbedding:
@@ -31,7 +39,6 @@ class OnnxEmbedding:
     """
 
     def __init__(self, name: str) -> None:
-        """Load ``onnx:PLACE``, a folder or the file of a model; raises UsageError."""
         model = _model_at(Path(name.removeprefix(ONNX_PREFIX)))
         try:
             import onnxruntime
@@ -41,36 +48,40 @@ class OnnxEmbedding:
                 f"An ONNX model needs the package {error.name}, which is not installed; "
                 f"run: {install_command('onnx')}"
             ) from error
-        folder = model.parent.parent if model.parent.name == "onnx" else model.parent
-        tokenizer = next(
-            (path for path in (model.parent, folder) if (path / "tokenizer.json").is_file()), None
-        )
-        if tokenizer is None:
+        files = {one: path for one in _SETTINGS if (path := _beside(model, one)) is not None}
+        if "tokenizer.json" not in files:
             raise UsageError(
                 f"There is no tokenizer.json beside {model}; copy it there from where the model is from."
             )
         onnxruntime.set_default_logger_severity(4)  # What is wrong is raised.
         try:
-            with model.open("rb") as file:
-                digest = hashlib.file_digest(file, "sha256").hexdigest()[:12]
+            digest = _digest([model, *sorted(model.parent.glob(f"{model.name}[._]data")), *files.values()])
             self._session = onnxruntime.InferenceSession(str(model), providers=["CPUExecutionProvider"])
-            self._tokenizer = Tokenizer.from_file(str(tokenizer / "tokenizer.json"))
+            self._tokenizer = Tokenizer.from_file(str(files["tokenizer.json"]))
         except Exception as error:  # Both raise classes of their own for what they cannot read.
             raise UsageError(f"{model} cannot be used as an embedding: {_first_line(error)}") from error
-        self._inputs = {one.name for one in self._session.get_inputs()}
+        inputs = {one.name: one.shape for one in self._session.get_inputs()}
+        self._inputs = set(inputs)
         outputs = [one.name for one in self._session.get_outputs()]
         self._output = _POOLED if _POOLED in outputs else outputs[0]
-        self._by_first_token = bool(_json(folder / "1_Pooling" / "config.json").get("pooling_mode_cls_token"))
-        self._tokenizer.enable_padding()
-        self._tokenizer.enable_truncation(_longest(folder, self._tokenizer.truncation))
-        self.name = f"{folder.name} ({model.name}, {digest})"
+        self._by_first_token = self._output != _POOLED and _is_by_first_token(files)
+        batch, tokens = (*inputs.get("input_ids", ()), None, None)[:2]  # Numbers where they are fixed.
+        self._is_fixed = isinstance(batch, int)
+        longest = min(tokens if isinstance(tokens, int) else _MOST_TOKENS, _longest(files, self._tokenizer))
+        self._batch = batch if isinstance(batch, int) else max(_AT_ONCE // longest, 1)
+        self._tokenizer.enable_padding(length=tokens if isinstance(tokens, int) else None)
+        self._tokenizer.enable_truncation(longest)
+        place = model.parent.parent if model.parent.name == "onnx" else model.parent
+        self.name = f"{place.name} ({model.name}, {digest[:12]})"
 
     async def embed(self, texts: Sequence[str], on_progress: OnProgress | None = None) -> Vectors:
         parts: list[Vectors] = []
-        for start in range(0, len(texts), _BATCH):
-            part = list(texts[start : start + _BATCH])
+        for start in range(0, len(texts), self._batch):
+            part = list(texts[start : start + self._batch])
+            # A model of a fixed number of texts is given the last ones again.
+            whole = [*part, *[part[-1]] * (self._batch - len(part))] if self._is_fixed else part
             try:
-                parts.append(await asyncio.to_thread(self._vectors, part))
+                parts.append((await asyncio.to_thread(self._vectors, whole))[: len(part)])
             except Exception as error:  # ONNX Runtime has no base class of its own.
                 raise LLMError(f"{self.name} cannot embed: {_first_line(error)}") from error
             if on_progress is not None:
@@ -91,13 +102,20 @@ class OnnxEmbedding:
         if rows.ndim == 3:
             weights = mask[:, :, None].astype(np.float32)
             rows = rows[:, 0] if self._by_first_token else (rows * weights).sum(1) / weights.sum(1).clip(1)
+        if rows.ndim != 2 or len(rows) != len(texts):
+            raise ValueError(
+                f"its output {self._output} has the shape {rows.shape}, not a vector for each text"
+            )
         vectors: Vectors = np.asarray(rows, dtype=np.float32)
         return vectors
 
 
 def _model_at(place: Path) -> Path:
     """Return the file of the model; raises UsageError."""
-    place = place.expanduser().absolute()
+    try:
+        place = place.expanduser().absolute()
+    except RuntimeError as error:  # The name of nobody after ~.
+        raise UsageError(f"There is no ONNX model at {place}: {error}") from error
     if place.is_file():
         return place
     if (found := next((place / name for name in _NAMES if (place / name).is_file()), None)) is not None:
@@ -107,19 +125,51 @@ def _model_at(place: Path) -> Path:
     )
 
 
-def _longest(folder: Path, of_tokenizer: dict[str, Any] | None) -> int:
+def _beside(model: Path, name: str) -> Path | None:
+    """Return a file of the model, which Optimum puts into the folder `onnx` of the others."""
+    folders = (model.parent, model.parent.parent) if model.parent.name == "onnx" else (model.parent,)
+    return next((folder / name for folder in folders if (folder / name).is_file()), None)
+
+
+def _digest(files: Sequence[Path]) -> str:
+    """Return a hash of all that changes the vectors."""
+    digests = []
+    for path in files:
+        with path.open("rb") as file:
+            digests.append(hashlib.file_digest(file, "sha256").hexdigest())
+    return hashlib.sha256(" ".join(digests).encode()).hexdigest()
+
+
+def _is_by_first_token(files: dict[str, Path]) -> bool:
+    """Return whether the first token's vector is the text's; raises UsageError for what is not done here."""
+    config = _json(files.get("1_Pooling/config.json"))
+    modes = {name.removeprefix("pooling_mode_") for name, on in config.items() if on is True}
+    if isinstance(mode := config.get("pooling_mode"), str):
+        modes = {mode}
+    modes = {name.removesuffix("_token").removesuffix("_tokens") for name in modes} - {"include_prompt"}
+    if modes - {"cls", "mean"} or len(modes) > 1:
+        raise UsageError(
+            f"{files['1_Pooling/config.json']} asks for the pooling {' and '.join(sorted(modes))}; "
+            "only mean and cls are done. Export the model with its pooling, or take another."
+        )
+    return "cls" in modes
+
+
+def _longest(files: dict[str, Path], tokenizer: Any) -> int:
     """Return how many tokens of a text the model takes."""
     limits = (
-        (of_tokenizer or {}).get("max_length"),
-        _json(folder / "sentence_bert_config.json").get("max_seq_length"),
-        _json(folder / "tokenizer_config.json").get("model_max_length"),  # A huge number where nobody knows.
+        _json(files.get("sentence_bert_config.json")).get("max_seq_length"),
+        (tokenizer.truncation or {}).get("max_length"),
+        _json(files.get("tokenizer_config.json")).get(
+            "model_max_length"
+        ),  # A huge number where nobody knows.
     )
-    return next((limit for limit in limits if isinstance(limit, int) and 2 < limit <= 100_000), _MOST_TOKENS)
+    return next((limit for limit in limits if isinstance(limit, int) and 2 < limit <= 100_000), _USUAL_TOKENS)
 
 
-def _json(path: Path) -> dict[str, Any]:
+def _json(path: Path | None) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(path.read_text(encoding="utf-8")) if path is not None else {}
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -220,9 +220,9 @@ class LLMs:
         if name == BUILT_IN:
             return HashedWords()
         if name.startswith(ONNX_PREFIX):
-            from core.llm.onnx_embedding import OnnxEmbedding
+            from core.llm.onnx_embedding import onnx_embedding
 
-            return OnnxEmbedding(name)
+            return onnx_embedding(name)
         llm = self._without_flag(name)._make(name)
         if not isinstance(llm, OpenAICompatibleLLM) or isinstance(llm, LocalLLM):
             raise UsageError(

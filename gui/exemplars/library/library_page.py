@@ -122,7 +122,8 @@ class LibraryPage(QWidget):
             "Find the nearest other one of each exemplar, and the family that is found for it without itself",
             lambda page: page.compare_requested.emit()),
         Command("index", "Embedding and index…", "Ctrl+Shift+E", "refresh", "", 2.2,
-            "Choose what exemplars are found by, and index them", lambda page: page.ask_embedding()),
+            "Choose what exemplars are found by, and index them",
+            lambda page: page.ask_embedding(), lambda page: page.why_no_embedding),
     )  # fmt: skip
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -227,6 +228,10 @@ class LibraryPage(QWidget):
     @property
     def why_nothing_new(self) -> str:
         return "" if self._list.new else "Nothing is new. Imports and demonstrations are"
+
+    @property
+    def why_no_embedding(self) -> str:
+        return "" if self._list.embedding else "The library is still being read"
 
     @property
     def why_reviewed(self) -> str:

@@ -94,9 +94,8 @@ class SavingForm(QWidget):
                 self.family.setText(view.family)
         self.placeholders.setVisible(bool(view.placeholders))
         pairs = [f"“{cut(value, _VALUE_LENGTH)}” → {name}" for value, name in view.placeholders.items()]
-        self.placeholders.setText(
-            f"Put placeholders: {', '.join(pairs[:_VALUES])}{'…' * (len(pairs) > _VALUES)}"
-        )
+        title = f"Put placeholders: {', '.join(pairs[:_VALUES])}{'…' * (len(pairs) > _VALUES)}"
+        self.placeholders.setText(title.replace("&", "&&"))
         told = "Each task that it is shown for gives its own value.\n"
         self.placeholders.setToolTip(told + "\n".join(pairs))
         key = cut(view.key, _KEY_LENGTH)

@@ -6,6 +6,7 @@ import pytest
 from core.exemplars.files import write_exemplars
 from core.exemplars.library.records import LIBRARY_NAME, Filter
 from core.exemplars.memory import Memory
+from core.llm.embedding import HashedWords
 from core.schema.errors import DataError
 from core.schema.exemplar import ExemplarReview, RecallSettings
 from tests.core.exemplars.clusters import Clusters, clustered, text_of
@@ -198,3 +199,18 @@ async def test_a_malformed_line_stops_no_recall_and_no_list_and_is_told(memory, 
     (problem,) = found.problems
     assert problem.startswith(f"{path}, line 1: ")
     assert memory.library().page().total == len(ALL)
+
+
+async def test_memories_that_were_made_of_one_follow_its_embedding(tmp_path):
+    embeddings = [HashedWords(64), HashedWords(32)]
+    memory = Memory((), embedding=lambda: embeddings[0], library=tmp_path / LIBRARY_NAME)
+    memory.library().save(ALL[0])
+    altered = memory.altered(without=("x",))
+    for one in (memory, altered):
+        assert (await one.refreshed()).embedding is embeddings[0]
+    before = embeddings.pop(0)
+    assert memory.embedding() is before
+    memory.renew()
+    for one in (memory, altered):
+        assert (await one.refreshed()).embedding is embeddings[0]
+    memory.close()

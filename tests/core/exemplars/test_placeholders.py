@@ -132,6 +132,39 @@ def test_placeholders_that_are_put_in_can_be_filled_with_what_was_there(values, 
     assert with_values(put, {name[1:-1]: value for value, name in offers.items()}) == draft
 
 
+@pytest.mark.parametrize("value", ["12", "click", "button", "type", "enter=1"])
+def test_numbers_and_roles_of_elements_and_verbs_stay_whatever_the_value_is(value):
+    draft = LOGIN.replace(
+        task=f"Set the field to {value}.",
+        contrasts=(),
+        metadata=f'Task: Set it to {value}.\nState:\n[12] button "{value}"',
+        steps=(
+            LOGIN.steps[0].replace(
+                observation=f'[12] button "Set it to {value}"\n[3] textbox "Field"',
+                actions=(f"type [3] [{value}]", "click [12]"),
+            ),
+        ),
+    )
+    put = with_placeholders(draft, offered(draft))
+    assert put.task == "Set the field to {field}."
+    assert put.metadata == 'Task: Set it to {field}.\nState:\n[12] button "{field}"'
+    assert put.steps[0].observation == '[12] button "Set it to {field}"\n[3] textbox "Field"'
+    assert put.steps[0].actions == ("type [3] [{field}]", "click [12]")
+
+
+def test_a_placeholder_gets_a_name_that_stands_nowhere_else():
+    draft = LOGIN.replace(
+        task="Enter Ada.",
+        contrasts=(),
+        steps=(
+            LOGIN.steps[0].replace(
+                observation='[1] textbox "Name"\n[2] text "{name}"', actions=("type [1] [Ada]",)
+            ),
+        ),
+    )
+    assert offered(draft) == {"Ada": "{name2}"}
+
+
 def test_only_whole_words_become_placeholders():
     draft = LOGIN.replace(
         task="Say cat.",

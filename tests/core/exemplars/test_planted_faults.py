@@ -8,8 +8,6 @@ import pytest
 from core.exemplars.checks import Checker
 from core.exemplars.files import ExemplarFiles
 from core.exemplars.library.records import Entry, LibraryRow, Provenance
-from core.schema.action import RefTarget, Type
-from core.schema.action_text import parse_action
 from core.schema.exemplar import Contrast, Exemplar
 from core.schema.observation import HIDDEN_TEXT
 
@@ -47,12 +45,23 @@ def saying(text: str) -> Plant:
 
 
 def typed_without_effect(exemplar):
-    """Let the look after a first step of typing be the one before it."""
+    """Let a look in which something is typed be followed by the same one."""
+    first = line_added(exemplar, '[1999] textbox "Note"').steps[0]
+    typing = first.replace(actions=("type [1999] [See you there]",))
+    return exemplar.replace(steps=(typing, first, *exemplar.steps[1:]))
+
+
+def with_another_placeholder(exemplar):
+    bad = acting_on('[1999] textbox "City"', "type [1999] [{city}]")(exemplar)
+    return bad.replace(task=f"{bad.task} Fly to {{town}}.")
+
+
+def thinking_of_another(exemplar):
     first = exemplar.steps[0]
-    action = parse_action(first.actions[0])
-    if not isinstance(action, Type) or action.enter or not isinstance(action.target, RefTarget):
-        return None
-    return exemplar.replace(steps=(first.replace(actions=first.actions[:1]), *exemplar.steps))
+    line = '[1999] button "Go"'
+    return (
+        with_step(line_added(exemplar, line), thought="So click [1999].") if "[" in first.actions[0] else None
+    )
 
 
 def twice(exemplar):
@@ -126,16 +135,14 @@ KINDS: dict[str, tuple[Plant, str]] = {
     ),
     "a program that fails": (lambda one: one.replace(parser="def parse(:"), "not valid Python"),
     "two elements of one number": (same_number, "Two elements of its page have the number"),
-    "a character that nobody sees": (saying('[1999] text "Go\u2066on"'), "cannot be seen (U+2066)"),
+    "text that is turned round": (saying('[1999] text "Go\u202eno"'), "turned round (U+202E)"),
+    "text that is not drawn": (
+        lambda one: line_added(one, f'[1999] text "Go{"".join(chr(0xE0000 + ord(c)) for c in "buy")}"'),
+        "It has text that is not drawn",
+    ),
     "text in a wrong encoding": (saying('[1999] text "CafÃ© crÃ¨me"'), "read in a wrong encoding"),
-    "a placeholder that its task lacks": (
-        acting_on('[1999] textbox "City"', "type [1999] [{city}]"),
-        "the task has no placeholder {city}",
-    ),
-    "a thought about something else": (
-        lambda one: with_step(one, thought="So click [1999].") if "[" in one.steps[0].actions[0] else None,
-        "Its thought names [1999]",
-    ),
+    "a placeholder that its task lacks": (with_another_placeholder, "but not {city}"),
+    "a thought about something else": (thinking_of_another, "Its thought names [1999]"),
     "the same twice": (twice, "does the same as the look before"),
 }
 
@@ -166,6 +173,45 @@ async def test_a_failed_source_run_and_a_failed_replay_are_found():
         row = LibraryRow(id=one.id, family=one.family, task=one.task, steps=1, changed=0.0)
         (text,) = await told(one, unplayed={one.id: row})
         assert text.startswith("Its last replay was no success")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f",
+        "הגדרות (v2)\u200f",
+        "\u2068Ada\u2069",
+        "Donau\u200bdampf",
+        "❤\ufe0f👩\u200d💻",
+        "AMANHû »AMANHû",
+        "See below.\n[1] Smith, 2019.\n[1] Jones",
+    ],
+)
+async def test_what_real_pages_show_is_no_fault(text):
+    one = line_added(BUNDLED[0].replace(parser=""), text)
+    assert await told(one) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "actions"),
+    [
+        ('[1999] textbox "Message"', ("type [1999] [Hello]", "press [Enter]")),
+        ('[1999] textbox "Message"', ("type [1999] [Hello] [enter=1]",)),
+        ('[1999] combobox "Hue" options: Red | Blue', ("select [1999] [Red]",)),
+        ('[1999] textbox "Key" value="•••"', ("type [1999] [<secret:key>]",)),
+        ('[1999] textbox "Name" value="Ada"', ("type [1999] [Ada]",)),
+    ],
+)
+async def test_a_page_that_may_stay_as_it_was_is_no_fault(line, actions):
+    one = line_added(BUNDLED[0].replace(parser=""), line)
+    first = one.steps[0].replace(actions=actions)
+    assert await told(one.replace(steps=(first, *one.steps))) == []
+
+
+@pytest.mark.parametrize("text", ['print(f"Hi {name}")', "/users/{id}"])
+async def test_braces_that_are_typed_are_no_placeholders_where_the_task_has_none(text):
+    one = acting_on('[1999] textbox "Code"', f"type [1999] [{text}]")(BUNDLED[0].replace(parser=""))
+    assert await told(one) == []
 
 
 async def test_without_a_planted_fault_no_bundled_exemplar_is_blamed():

@@ -21,10 +21,18 @@ _ROWS = {
 }
 
 
-def encoder_in(folder: Path, *, pooled: str = "", first_token: bool = False, values: float = 1.0) -> Path:
+def encoder_in(
+    folder: Path,
+    *,
+    pooled: str = "",
+    first_token: bool = False,
+    values: float = 1.0,
+    shape: tuple[str | int, str | int] = ("batch", "tokens"),
+    axes: tuple[int, ...] = (1,),
+) -> Path:
     """Write a model that gives each word a row in the plane, alike for words of one meaning.
 
-    `pooled` is an output that the model averages by itself.
+    `pooled` is an output that the model sums up by itself over `axes`, `shape` that of its input.
     """
     folder.mkdir(parents=True, exist_ok=True)
     rows = np.zeros((len(WORDS), 2), np.float32)
@@ -32,21 +40,21 @@ def encoder_in(folder: Path, *, pooled: str = "", first_token: bool = False, val
         rows[WORDS.index(word)] = np.array(row, np.float32) * values
     rows[WORDS.index("[CLS]")] = np.array((-0.5, -0.25), np.float32) * values
     nodes = [helper.make_node("Gather", ["rows", "input_ids"], ["last_hidden_state"])]
-    outputs = [helper.make_tensor_value_info("last_hidden_state", TensorProto.FLOAT, ["batch", "tokens", 2])]
+    outputs = [helper.make_tensor_value_info("last_hidden_state", TensorProto.FLOAT, [*shape, 2])]
     if pooled:
         nodes.append(helper.make_node("ReduceSum", ["last_hidden_state", "axis"], [pooled], keepdims=0))
-        outputs.append(helper.make_tensor_value_info(pooled, TensorProto.FLOAT, ["batch", 2]))
+        outputs.append(helper.make_tensor_value_info(pooled, TensorProto.FLOAT, None))
     graph = helper.make_graph(
         nodes,
         "words",
         [
-            helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "tokens"])
+            helper.make_tensor_value_info(name, TensorProto.INT64, list(shape))
             for name in ("input_ids", "attention_mask")
         ],
         outputs,
         [
             numpy_helper.from_array(rows, "rows"),
-            numpy_helper.from_array(np.array([1], np.int64), "axis"),
+            numpy_helper.from_array(np.array(axes, np.int64), "axis"),
         ],
     )
     save(
@@ -58,7 +66,7 @@ def encoder_in(folder: Path, *, pooled: str = "", first_token: bool = False, val
     tokenizer.post_processor = TemplateProcessing(single="[CLS] $A", special_tokens=[("[CLS]", 2)])
     tokenizer.save(str(folder / "tokenizer.json"))
     if first_token:
-        (folder / "1_Pooling").mkdir()
+        (folder / "1_Pooling").mkdir(exist_ok=True)
         config = {"word_embedding_dimension": 2, "pooling_mode_cls_token": True}
         (folder / "1_Pooling" / "config.json").write_text(json.dumps(config))
     return folder

@@ -67,6 +67,57 @@ def test_a_folder_of_optimum_and_a_file_are_found_too(tmp_path):
     assert folder.name.startswith("model (model.onnx, ")
 
 
+def test_a_folder_of_the_name_onnx_has_its_files_beside_the_model(tmp_path):
+    embedding = OnnxEmbedding(f"onnx:{encoder_in(tmp_path / 'onnx', first_token=True)}")
+    assert embedding._by_first_token
+
+
+@pytest.mark.parametrize(
+    ("config", "first"),
+    [
+        ({"pooling_mode": "cls"}, True),
+        ({"pooling_mode": "mean"}, False),
+        ({"pooling_mode_cls_token": False, "pooling_mode_mean_tokens": True, "include_prompt": True}, False),
+    ],
+)
+def test_the_pooling_is_read_in_both_forms(tmp_path, config, first):
+    (tmp_path / "1_Pooling").mkdir()
+    (tmp_path / "1_Pooling" / "config.json").write_text(json.dumps(config))
+    assert OnnxEmbedding(f"onnx:{encoder_in(tmp_path)}")._by_first_token is first
+
+
+def test_a_pooling_that_is_not_done_is_refused(tmp_path):
+    (tmp_path / "1_Pooling").mkdir()
+    (tmp_path / "1_Pooling" / "config.json").write_text('{"pooling_mode_lasttoken": true}')
+    with pytest.raises(
+        UsageError, match=r"config.json asks for the pooling lasttoken; only mean and cls are done"
+    ):
+        OnnxEmbedding(f"onnx:{encoder_in(tmp_path)}")
+
+
+async def test_a_model_of_a_fixed_shape_gets_what_it_takes(tmp_path):
+    fixed = OnnxEmbedding(f"onnx:{encoder_in(tmp_path / 'fixed', shape=(2, 4))}")
+    free = OnnxEmbedding(f"onnx:{encoder_in(tmp_path / 'free')}")
+    texts = ["book flight", "sort", "trip book flight"]
+    assert np.allclose(await fixed.embed(texts), await free.embed(texts))
+
+
+async def test_an_output_of_another_shape_is_told(tmp_path):
+    embedding = OnnxEmbedding(f"onnx:{encoder_in(tmp_path, pooled='sentence_embedding', axes=(0, 1, 2))}")
+    with pytest.raises(
+        LLMError, match=r"its output sentence_embedding has the shape \(\), not a vector for each text"
+    ):
+        await embedding.embed(["book"])
+
+
+def test_what_changes_the_vectors_changes_the_name(tmp_path):
+    name = OnnxEmbedding(f"onnx:{encoder_in(tmp_path)}").name
+    (tmp_path / "sentence_bert_config.json").write_text('{"max_seq_length": 3}')
+    shorter = OnnxEmbedding(f"onnx:{tmp_path}").name
+    encoder_in(tmp_path, first_token=True)
+    assert len({name, shorter, OnnxEmbedding(f"onnx:{tmp_path}").name}) == 3
+
+
 def test_another_model_under_the_same_name_has_an_index_of_its_own(tmp_path):
     before = OnnxEmbedding(f"onnx:{encoder_in(tmp_path)}").name
     assert OnnxEmbedding(f"onnx:{encoder_in(tmp_path, values=2.0)}").name != before
@@ -76,6 +127,8 @@ def test_what_is_no_model_says_what_is_wrong_and_what_to_do(tmp_path, monkeypatc
     with pytest.raises(UsageError, match=r"There is no ONNX model at .*; give a folder with model.onnx"):
         OnnxEmbedding(f"onnx:{tmp_path}")
     (tmp_path / "model.onnx").write_bytes(b"no model")
+    with pytest.raises(UsageError, match="There is no ONNX model at ~nobody"):
+        OnnxEmbedding("onnx:~nobody-by-that-name/x")
     with pytest.raises(UsageError, match=r"There is no tokenizer.json beside .*model.onnx; copy it there"):
         OnnxEmbedding(f"onnx:{tmp_path}")
     (tmp_path / "tokenizer.json").write_text("{}")

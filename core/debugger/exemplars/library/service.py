@@ -60,8 +60,8 @@ if TYPE_CHECKING:
     from core.exemplars.library.bulk import BulkChange
     from core.exemplars.library.store import Library
 
-_TRIED = "Book a flight from Leeds to Oslo."
-"""What a new embedding has to embed before it is stored."""
+_TRIED = ("Book a flight.", "Book a flight from Leeds to Oslo on the second of May. " * 400)
+"""What a new embedding has to embed before it is stored: several texts, one of them longer than most models take."""
 _EVERY = 1.0
 """Seconds between two looks at whether the library has changed, while somebody looks at it."""
 _VERBS: dict[Status, tuple[str, str]] = {
@@ -211,6 +211,8 @@ class LibraryService(JobService[LibraryJob]):
         empty = ListView(query=query, first=asked.first)
         try:
             memory, settings = self.memory, self.services.settings
+            servers = tuple(n for n, llm in settings.llms.items() if not llm.model.startswith(LOCAL_PREFIX))
+            empty = empty.replace(embedding=settings.embedding, embeddings=servers)
         except UsageError:
             self._stamp = None
             self.listed.send(empty.replace(waiting=_OPENING))
@@ -231,8 +233,7 @@ class LibraryService(JobService[LibraryJob]):
             found = empty.replace(problem=str(error))
         if found is None or not self._is_asked(query):
             return
-        servers = tuple(name for name, llm in settings.llms.items() if not llm.model.startswith(LOCAL_PREFIX))
-        self.listed.send(found.replace(embedding=settings.embedding, embeddings=servers))
+        self.listed.send(found.replace(embedding=empty.embedding, embeddings=empty.embeddings))
         if (left_out := memory.files.problems()) != self._left_out:
             self._left_out = left_out
             for text in left_out[:1]:
@@ -548,31 +549,42 @@ class LibraryService(JobService[LibraryJob]):
 
     async def _index(self, name: str, again: bool) -> None:
         memory, report, services = self.memory, self.reporting(), self.services
-        if name != services.settings.embedding:
-            embedding = await asyncio.to_thread(services.llms.embedding, name)
-            await embedding.embed([_TRIED])  # One that fails changes nothing.
-            await asyncio.to_thread(save_settings, {"embedding": None if name == BUILT_IN else name})
+        before, is_set = memory.on_progress, False
+
+        def store() -> None:
+            save_settings({"embedding": None if name == BUILT_IN else name})
             services.settings = services.settings.replace(embedding=name)
             memory.renew()
-        before = memory.on_progress
 
         def progress(done: int, of: int) -> None:
             report(done, of)
             if before is not None:
                 before(done, of)
 
-        memory.on_progress = progress
         try:
+            if name != services.settings.embedding:
+                embedding = await asyncio.to_thread(services.llms.embedding, name)
+                await embedding.embed(_TRIED)  # One that fails changes nothing.
+            cancelled: list[bool] = []
+            await finish_in_thread(store, lambda: cancelled.append(True))
+            is_set = True
+            if cancelled:
+                raise asyncio.CancelledError
+            memory.on_progress = progress
             index, embedded = await memory.indexed(again=again)
         except asyncio.CancelledError:
-            self.done(f"“{self.view.doing}” was cancelled.")
+            rest = (
+                f" The embedding is {name}; the next lookup continues." if is_set else " Nothing was changed."
+            )
+            self.done(f"“{self.view.doing}” was cancelled.{rest}")
             raise
         finally:
             memory.on_progress = before
+            if is_set:
+                await self.refresh()
         self.done(
             f"{len(index)} exemplars are indexed with {index.embedding.name}; {embedded} texts were embedded."
         )
-        await self.refresh()
 
     async def _entries(self, ids: tuple[str, ...]) -> AsyncIterator[Entry]:
         """Give exemplars in pieces, between which the run continues; one that is not there any more is left out."""

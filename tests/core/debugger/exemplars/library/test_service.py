@@ -1,6 +1,7 @@
 """The library at the window: lists by pages, one exemplar whole, what is done to them and taken back."""
 
 import json
+import threading
 
 import pytest
 
@@ -9,7 +10,9 @@ from core.exemplars.exchange.plan import ImportChoices
 from core.exemplars.files import ExemplarFiles
 from core.exemplars.library.records import Edits, Filter, Retrieval
 from core.exemplars.library.store import Library
+from core.llm.onnx_embedding import OnnxEmbedding
 from core.schema.exemplar import ExemplarReview
+from core.settings.saving import save_settings
 from core.settings.settings import load_settings
 from core.trace.records import RunEnd
 from tests.core.exemplars.making import ALL, exemplar
@@ -236,6 +239,41 @@ def test_another_embedding_is_tried_stored_and_used_from_then_on(library, tmp_pa
     library.service.index("built-in", False)
     assert "indexed with hashed-words" in library.wait("noticed").text
     assert "embedding" not in (tmp_path / "config" / "settings.toml").read_text()
+
+
+def test_a_cancelled_index_says_which_embedding_is_set_and_the_list_knows_it(library, tmp_path, monkeypatch):
+    monkeypatch.setenv("BACKSTEP_CONFIG_DIR", str(tmp_path / "config"))
+    for number in range(40):
+        library.put(ALL[0].replace(id=f"many/{number}", metadata=f"flight {number}"))
+    name = f"onnx:{encoder_in(tmp_path / 'encoder')}"
+    reached, gate = threading.Event(), threading.Event()
+    embed = OnnxEmbedding._vectors
+
+    def slow(self, texts):
+        if "Book a flight." not in texts:
+            reached.set()
+            gate.wait(30)
+        return embed(self, texts)
+
+    monkeypatch.setattr(OnnxEmbedding, "_vectors", slow)
+    library.service.list_rows(OWN)
+    library.service.index(name, False)
+    assert reached.wait(30)
+    library.service.cancel()
+    gate.set()
+    assert library.wait("noticed").text.endswith(
+        f"was cancelled. The embedding is {name}; the next lookup continues."
+    )
+    library.wait("listed", lambda view: view.embedding == name)
+    assert load_settings().embedding == name
+
+
+def test_a_choice_is_stored_also_where_the_file_was_changed_meanwhile(library, tmp_path, monkeypatch):
+    monkeypatch.setenv("BACKSTEP_CONFIG_DIR", str(tmp_path / "config"))
+    save_settings({"embedding": "openai/text-embedding-3-small"})
+    library.service.index("built-in", False)
+    assert "indexed with hashed-words" in library.wait("noticed").text
+    assert load_settings().embedding == "built-in"
 
 
 def _file(library, *exemplars, more=""):

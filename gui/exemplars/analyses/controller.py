@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Signal
 
 from core.debugger.exemplars.analyses.views import BenchQuery
+from core.debugger.steps.views import StepView
 from gui.exemplars.analyses.duplicates import DuplicatesPage
 from gui.exemplars.analyses.retrieval_page import RetrievalPage
 from gui.shell.feature import FeatureController
@@ -48,6 +49,7 @@ class AnalysesController(FeatureController):
         page.take_requested.connect(service.take)
         page.never_requested.connect(service.never)
         self.follow(service.taken, page.form.show_task)
+        self.window.step_shown.connect(self._on_step)
         service.announce()
 
     def _connect_duplicates(self) -> None:
@@ -57,6 +59,12 @@ class AnalysesController(FeatureController):
         duplicates.pair_requested.connect(service.open_pair)
         duplicates.keep_requested.connect(lambda id, other, apart: service.keep_both(id, other, apart=apart))
         duplicates.merge_requested.connect(service.merge)
+
+    def _on_step(self, step: StepView) -> None:
+        """Offer the step in view to be taken, unless the person is at it."""
+        if step.run and not self.retrieval.isVisible():
+            self.retrieval.form.run.setValue(step.run)
+            self.retrieval.form.step.setValue(max(step.number, 1))
 
     def _on_map(self, on: bool) -> None:
         self._remembered.map_shown = on

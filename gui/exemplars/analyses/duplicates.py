@@ -144,6 +144,12 @@ class DuplicatesPage(AnalysisPage):
         if result is not before:
             self.table.show_lines([] if result is None else self._lines(result))
             self.note.show_text("" if result is None else self._summary(result))
+            if (
+                before is None
+                and self.table.lines
+                and self.isAncestorOf(self.window().focusWidget() or self.table)
+            ):
+                self.table.setFocus()  # A field would take the keys of the commands.
         self.body.say("" if self.table.lines else self._nothing())
         if self.table.lines and self.chosen is None:
             self.table.choose(self.table.lines[0].key)

@@ -244,6 +244,7 @@ class ExportDialog(QDialog):
         self.export_button.setDefault(True)
         foot = in_row(None, 1, cancel, self.export_button)
         in_column(self, form, 1, foot, margins=(12, 12, 12, 12), spacing=8)
+        self.path.setFocus()
         self._refresh()
 
     def _refresh(self) -> None:

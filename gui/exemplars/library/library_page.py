@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QTabBar, QToolButton, QWidget
 
 from core.debugger.exemplars.library.views import CheckView, Chosen, CountsView, ListView, Query
 from core.exemplars.library.records import ANY, NEW, Filter, LibraryRow
@@ -39,6 +39,8 @@ _NONE: dict[tuple[Status, ...], str] = {
     ): "Nothing is left to review. Imports and demonstrations are listed here until you have reviewed them.",
     ("retired",): "No exemplar is retired. Retire (Del) keeps an exemplar, but runs no longer recall it.",
 }
+_COMPARED = {"near duplicate", "of another family"}
+"""What only a comparison of all finds."""
 _NOT_FOUND = "The exemplar “{id}” no longer exists. It may have been in a file that was removed."
 _RESTORE = Face("Bring back", "Mark it as reviewed again, so that runs recall it", "archive")
 _MORE = ("check_all", "although", "tags", "compare", "index")
@@ -288,7 +290,9 @@ class LibraryPage(QWidget):
             self.detail.wait("")
         self._say()
         typed = self.filters.search.text()
-        if self.window().focusWidget() in (None, self.filters.search) and not (same or typed):
+        focus = self.window().focusWidget()
+        is_free = focus in (None, self.filters.search) or (isinstance(focus, QTabBar) and self.isVisible())
+        if is_free and not (same or typed):
             self.table.setFocus()  # The person has not started typing.
         self.refresh()
 
@@ -356,6 +360,8 @@ class LibraryPage(QWidget):
         view, counts = self._list, self._counts
         if counts is None or counts.filter != view.query.filter or counts.counts.total:
             return "No exemplars match."
+        if _COMPARED & set(view.query.filter.found) and view.compared is None:
+            return "Nothing was compared yet. Compare all (Ctrl+Shift+A) finds what this filter lists."
         helps = [
             f"without {name} there would be {thousands(number)}" for name, number in counts.without if number
         ]

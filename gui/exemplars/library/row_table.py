@@ -4,9 +4,11 @@ from typing import NamedTuple
 
 from PySide6.QtCore import (
     QByteArray,
+    QEvent,
     QItemSelection,
     QItemSelectionModel,
     QModelIndex,
+    QPersistentModelIndex,
     QPoint,
     Qt,
     QTimer,
@@ -263,6 +265,16 @@ class RowTable(QTableView):
 
     # Input of the person
 
+    def selectionCommand(
+        self, index: QModelIndex | QPersistentModelIndex, event: QEvent | None = None
+    ) -> QItemSelectionModel.SelectionFlag:
+        """Keys with Ctrl select the row that they go to: what is shown is what commands change."""
+        command = super().selectionCommand(index, event)
+        flags = QItemSelectionModel.SelectionFlag
+        if isinstance(event, QKeyEvent) and command == flags.NoUpdate:
+            return flags.ClearAndSelect | flags.Rows
+        return command
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self._on_opened(self.currentIndex())
@@ -275,12 +287,18 @@ class RowTable(QTableView):
 
     def _on_current(self, index: QModelIndex, _before: QModelIndex) -> None:
         if not self._showing:
-            self._set_current(self._id_at(index.row()))
+            self._follow()
+
+    def _follow(self) -> None:
+        """Show the current row, or the first selected one if a click took the current one out of the selection."""
+        ranges, at = self._ranges(), self.currentIndex().row()
+        is_out = bool(ranges) and not any(start <= at < end for start, end in ranges)
+        self._set_current(self._id_at(ranges[0][0] if is_out else at))
 
     def _on_came(self) -> None:
         """The current row may be among the rows that were loaded."""
         if not self._current and self.currentIndex().isValid():
-            self._set_current(self._id_at(self.currentIndex().row()))
+            self._follow()
         self.selection_changed.emit()
 
     def _set_current(self, id: str) -> None:
@@ -291,6 +309,7 @@ class RowTable(QTableView):
     def _on_selected(self) -> None:
         if not self._showing:
             self._idle.start()
+            self._follow()
             self.selection_changed.emit()
 
     def _on_moved(self) -> None:

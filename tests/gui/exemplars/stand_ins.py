@@ -48,6 +48,7 @@ class PlainWindow(QMainWindow):
     closed = Signal()
     worth_requested = Signal(object)
     evaluation_requested = Signal(int)
+    step_shown = Signal(object)
 
     def __init__(self, theme: Theme, settings: QSettings) -> None:
         super().__init__()

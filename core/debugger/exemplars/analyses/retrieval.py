@@ -37,6 +37,7 @@ class RetrievalService(AnalysisService[Bench]):
     def __init__(self, session: "Session", library: "LibraryService") -> None:
         super().__init__(session)
         self._library = library
+        library.changes.reversed.connect(lambda _reversal: self._look_up_again())
         self.taken: Signal[BenchQuery] = Signal()
         """A task that was taken from a run, for the form."""
         self._draft: Exemplar | None = None
@@ -92,9 +93,19 @@ class RetrievalService(AnalysisService[Bench]):
         from core.exemplars.library.records import Edits
 
         if (query := self._bench.query) is not None:
+            entry = self.memory.library().find(id)
+            if entry is not None and entry.read_only:
+                raise UsageError(
+                    f"“{id}” is bundled and stays as it is. In the library, copy it (Ctrl+D) and retire it (Del); "
+                    "then say so of the copy."
+                )
             task = query.task.removeprefix("Task:").partition(_STATE)[0].strip()
             await self._library.edit_all(Chosen(ids=(id,)), Edits(never=(task,)))
-            self.look_up(query, with_map=self._with_map)
+            self._look_up_again()
+
+    def _look_up_again(self) -> None:
+        if self._bench.query is not None:
+            self.look_up(self._bench.query, with_map=self._with_map)
 
     @command
     async def draw(self) -> None:
@@ -109,8 +120,7 @@ class RetrievalService(AnalysisService[Bench]):
         """Try the next lookups with this exemplar in place of the stored one; None for as they are."""
         self._draft = exemplar
         self._tell(draft="" if exemplar is None else exemplar.id)
-        if self._bench.query is not None:
-            self.look_up(self._bench.query, with_map=self._with_map)
+        self._look_up_again()
 
     @command
     async def take(self, run: int, step: int) -> None:

@@ -6,6 +6,7 @@ from core.schema.exemplar import RecallSettings
 from gui.exemplars.analyses.controller import AnalysesController
 from gui.exemplars.analyses.page import View
 from gui.widgets.remembered import Remembered
+from tests.gui import samples
 from tests.gui.exemplars.analyses.test_duplicates import VIEW
 from tests.gui.exemplars.stand_ins import asked_services
 
@@ -39,6 +40,12 @@ def test_pages_show_what_the_services_send(controller, services, qtbot: QtBot):
     with qtbot.waitSignal(controller.exemplar_opened) as opened:
         duplicates.commands.by_id["open_left"].action.trigger()
     assert opened.args == ["a"]
+
+
+def test_the_step_in_view_is_offered_to_be_taken(window, controller):
+    window.step_shown.emit(samples.STEP.replace(run=18, number=5))
+    form = controller.retrieval.form
+    assert (form.run.value(), form.step.value()) == (18, 5)
 
 
 def test_what_was_chosen_is_there_again_next_time(window, controller, services):

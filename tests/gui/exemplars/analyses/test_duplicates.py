@@ -54,6 +54,15 @@ def test_what_is_asked_is_the_distance_that_was_chosen(page, qtbot):
     assert asked.args == [0.3, False]
 
 
+def test_what_is_found_has_the_keys_at_once(page, qtbot):
+    page.within.setFocus()
+    page.show_view(VIEW)
+    assert page.table.hasFocus()
+    with qtbot.waitSignal(page.merge_requested) as asked:
+        qtbot.keyClick(page.window().focusWidget(), Qt.Key.Key_Left, Qt.KeyboardModifier.ControlModifier)
+    assert asked.args == ["a", "b"]
+
+
 def test_pairs_are_listed_by_groups_and_the_first_is_asked_for(page, qtbot):
     with qtbot.waitSignal(page.pair_requested) as asked:
         page.show_view(VIEW)

@@ -4,7 +4,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog
 
-from core.debugger.exemplars.library.views import Chosen
+from core.debugger.exemplars.library.views import Chosen, Query
+from core.exemplars.library.records import Filter
 from core.exemplars.library.store import Library
 from core.schema.exemplar import ExemplarReview
 from gui.exemplars.controller import ChangesController
@@ -163,6 +164,29 @@ def test_tags_and_a_family_are_given_to_the_whole_selection(opened, library):
         )
     )
     assert (row(0).weight, row(0).pinned) == (2, True)
+
+
+def test_what_is_shown_is_what_commands_change(opened, library, qtbot):
+    opened.look_for("Click on the")
+    table = opened.page.table
+    table.setFocus()
+    qtbot.keyClick(table, Qt.Key.Key_End, Qt.KeyboardModifier.ControlModifier)
+    assert table.chosen.ids == (table.current,) == (opened.ids[-1],)
+    qtbot.keyClick(table, Qt.Key.Key_Up, Qt.KeyboardModifier.ShiftModifier)
+    assert table.selected_count == 2
+    clicked = table.visualRect(table.rows_model.index(len(opened.ids) - 2, 1)).center()
+    qtbot.mouseClick(
+        table.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier, clicked
+    )
+    assert table.chosen.ids == (table.current,) == (opened.ids[-1],)
+
+
+def test_a_filter_of_what_nobody_compared_says_so(opened):
+    opened.page.filters.show_query(Query(filter=Filter(found=("near duplicate",))))
+    opened.page._on_query()
+    opened.wait(
+        lambda: "Nothing was compared yet. Compare all (Ctrl+Shift+A)" in opened.page.or_words.words.text()
+    )
 
 
 def test_another_embedding_is_chosen_and_a_model_that_is_not_there_changes_nothing(

@@ -14,6 +14,7 @@ from core.schema.exemplar import RecallSettings
 from core.trace.store import TraceStore
 from tests.core.debugger.exemplars.analyses.conftest import Watched
 from tests.core.exemplars.clusters import clustered, text_of
+from tests.core.exemplars.making import exemplar
 from tests.core.trace.making import write_run
 
 MEMBERS = tuple(clustered(family, n) for family in range(3) for n in range(4))
@@ -100,8 +101,9 @@ async def test_a_lookup_is_tried_with_a_draft_and_without_it(full, library):
 
 
 async def test_one_that_is_never_to_be_used_for_such_tasks_is_left_out_of_the_next_lookup(full, library):
-    service, notices = RetrievalService(full, library), []
+    service, notices, made = RetrievalService(full, library), [], []
     library.noticed.connect(notices.append)
+    library.changes.changed.connect(made.append)
     watched = Watched(service)
     query = BenchQuery(task=text_of(1, 2), settings=RecallSettings(by="exemplars", votes=1))
     view = await watched.after(lambda: service.look_up(query), lambda view: rests(view) and view.result.trial)
@@ -111,6 +113,24 @@ async def test_one_that_is_never_to_be_used_for_such_tasks_is_left_out_of_the_ne
     )
     assert f"{used.id} is left out, it is never used for tasks like" in view.result.trial.now.why
     assert notices[-1].change == f"change “{used.id}”"
+    # What is undone is looked up again.
+    await watched.after(
+        lambda: library.changes.exchange(made[-1], back=True),
+        lambda view: rests(view) and used in view.result.trial.now.used,
+    )
+
+
+async def test_a_bundled_one_is_not_kept_from_a_task_and_it_says_what_to_do(full, library):
+    service = RetrievalService(full, library)
+    bundled = exemplar("click-button", 0, id="bundled", metadata=text_of(1, 2))
+    full.memory.library().save(bundled, Provenance(origin="bundled"))
+    watched = Watched(service)
+    query = BenchQuery(task=text_of(1, 2), settings=RecallSettings(by="exemplars", votes=1))
+    await watched.after(lambda: service.look_up(query), lambda view: rests(view) and view.result.trial)
+    view = await watched.after(lambda: service.never("bundled"), lambda view: view.problem)
+    assert view.problem.startswith(
+        "“bundled” is bundled and stays as it is. In the library, copy it (Ctrl+D)"
+    )
 
 
 async def test_a_lookup_of_nothing_says_what_to_do(full, library):

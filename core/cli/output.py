@@ -145,7 +145,7 @@ def step_line(step: "StepRow") -> str:
     if step.target:
         what += f" {step.target}"
     end = step.outcome if step.outcome == "done" else f"{step.outcome}: {step.message}"
-    return f"step {step.number}  {what}  {end}  ({beside:.0f} ms beside the LLM)"
+    return f"step {step.number}  {what}  {end}  ({beside:.0f} ms outside the LLM)"
 
 
 def verdict_word(row: "RunRow") -> str:

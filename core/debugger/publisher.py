@@ -102,6 +102,7 @@ class Publisher:
             run=run.state.run,
             instruction=episode.instruction,
             judged=episode.task.judged,
+            seeded=episode.task.seeded,
             attached=not run.has_preset,
             message="Reading the page…",
         )
@@ -125,7 +126,8 @@ class Publisher:
     def arrived(self, run: AgentRun, restored: Restored) -> None:
         """The page was brought back, and a branch continues from there."""
         self.opened(run)
-        self.change(looks_different=restored.comparison.only_looks_different)
+        looks: Literal["", "picture"] = "picture" if restored.comparison.only_looks_different else ""
+        self.change(doubt="lost" if restored.grade == "lost" else looks)
         level: Literal["info", "warning"] = "info" if restored.verified else "warning"
         self.log(level, "going back", restored.sentence)
 
@@ -162,7 +164,7 @@ class Publisher:
             self.change(saved=True)
         if record.phase == "commit":
             beside = (record.seconds - record.seconds_in_llm) * 1000
-            self.change(beside_llm_ms=max(beside, 0.0), looks_different=False, **self.figures())
+            self.change(beside_llm_ms=max(beside, 0.0), doubt="", **self.figures())
             self._send_step_of(run.state.run)
         if run.ended or _is_quiet(record):
             return

@@ -366,7 +366,10 @@ class Runner:
             if phase == "review" and self._held_by_gate(run, until):
                 return
             run.state.overlap = until.kind == "end"
-            self._publisher.set_mode(_mode_of(run))
+            if until.kind == "decide":  # What is pressed meanwhile says how it continues.
+                self._publisher.set_mode("opening", "Reading the page…")
+            else:
+                self._publisher.set_mode(_mode_of(run))
             if phase == "act":
                 self._publisher.steps.clear_outlines()
             record = await self._advance(run, phase)

@@ -268,7 +268,8 @@ class Session:
 
     def _on_embedded(self, done: int, total: int) -> None:
         """Tell how far the index of exemplars is; the next phase takes the message away."""
-        if done % 50 == 0 or done == total:
+        is_at_work = self.session.mode in ("opening", "running", "asking", "acting")
+        if is_at_work and (done % 50 == 0 or done == total):
             self.change(message=f"Embedding exemplars, {done} of {total}…")
 
     def _on_browser_event(self, event: BrowserEvent) -> None:

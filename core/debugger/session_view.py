@@ -79,13 +79,16 @@ class SessionView(Record):
     """The site that what is held leads to, or the file that it gives to a page; nothing if it is another request."""
     sites: tuple[str, ...] = ()
     """The sites that the agent may open."""
-    looks_different: bool = False
-    """Whether the page that the run's first step begins in has the recorded elements and another picture."""
+    doubt: Literal["", "picture", "lost"] = ""
+    """Of the page that was restored, until the run continues: it has the recorded elements and another picture, or it
+    is not the recorded one."""
     script: ScriptWait | None = None
     """A page that does not answer at this moment; the session is in another mode meanwhile."""
     run: int | None = None
     task: str = ""
     seed: int = 0
+    seeded: bool = False
+    """Whether another seed makes another task."""
     instruction: str = ""
     preset: str = "plain"
     attached: bool = False

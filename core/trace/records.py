@@ -327,6 +327,10 @@ class Intervention(Record):
         said = f"{self.who}: {self.kind}"
         if not self.before and not self.after:
             return said
+        if self.kind == "handover":  # Who has the page, with what was recorded and where it was.
+            return (
+                f"{self.who}: {'took' if self.before else 'gave back'} the page ({self.before or self.after})"
+            )
         if "\n" not in self.before and "\n" not in self.after:
             return f"{said} {self.before or 'nothing'} → {self.after or 'nothing'}"
         lines = list(unified_diff(self.before.splitlines(), self.after.splitlines(), lineterm="", n=0))

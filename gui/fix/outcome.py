@@ -63,6 +63,7 @@ def _after(view: FixView) -> str:
     if rerun is None:
         return view.doing
     fresh = ", from the start" if rerun.fresh else f", from step {rerun.step}"
+    fresh += ", the same text run again" if rerun.unchanged else ""
     run = f"run {rerun.run}{fresh}"
     match rerun.state:
         case "going on":
@@ -82,5 +83,6 @@ def _tone(rerun: Rerun | None) -> str:
     if rerun is None or rerun.state == "going on":
         return ""
     if rerun.state == "ended":
-        return {True: "good", False: "bad", None: ""}[rerun.success]
+        # The same text proves nothing about a change.
+        return "" if rerun.unchanged else {True: "good", False: "bad", None: ""}[rerun.success]
     return "remedy" if rerun.state in ("waiting", "left") else "bad"

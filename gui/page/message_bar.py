@@ -105,7 +105,7 @@ class MessageBar(QFrame):
             self.failure_button: "judge",
             self.fix_button: "fix",
             self.again_button: "again",
-            self.next_seed_button: "again",
+            self.next_seed_button: "seed",
             self.back_button: "back",
             self.always_button: "always",
             self.pictures_button: "pictures",
@@ -133,10 +133,10 @@ class MessageBar(QFrame):
         """Show how the run ended or what failed; nothing in other modes."""
         asks: set[str] = {"judge"} if can_say_how_it_ended(view) and view.mode == "ended" else set()
         if view.mode == "ended" and not view.attached and view.task:
-            asks.add("again")
+            asks.update(("again", "seed") if view.seeded else ("again",))
         if view.mode == "ended" and view.success is False:
             asks.add("fix")
-        if _looks_different(view):
+        if _doubted(view):
             asks.add("pictures")
         if view.crossing:
             asks.add("always")
@@ -238,8 +238,14 @@ class MessageBar(QFrame):
             button.setVisible(of in asks)
 
 
-def _looks_different(view: SessionView) -> bool:
-    return view.mode == "waiting" and view.looks_different and bool(view.message)
+_AFTER_LOST = (
+    "The agent would continue from the page that is shown: go back to an earlier step (Ctrl+B), or open the task again "
+    "(Ctrl+R)."
+)
+
+
+def _doubted(view: SessionView) -> bool:
+    return view.mode == "waiting" and bool(view.doubt and view.message)
 
 
 def _words(view: SessionView) -> tuple[str, str, str]:
@@ -252,8 +258,10 @@ def _words(view: SessionView) -> tuple[str, str, str]:
         return "The page does not answer", "remedy", f"{busy} {ends}"
     if view.stopped_at:
         return "‖ Stopped", "remedy", view.stopped_at
-    if _looks_different(view):
+    if _doubted(view) and view.doubt == "picture":
         return "The page looks different", "remedy", view.message
+    if _doubted(view):
+        return "✗ Not the recorded page", "bad", f"{view.message} {_AFTER_LOST}"
     if view.mode == "failed":
         return "✗ Failed", "bad", view.message or "Something outside Backstep failed. See the Log."
     if view.mode != "ended":

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, SignalInstance, Slot
-from PySide6.QtGui import QAction, QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QLabel,
     QMenu,
@@ -124,6 +124,8 @@ class ToolBar(QToolBar):
         self._holders["search"] = self.addWidget(self.search)
         self.search.installEventFilter(self)
         find = self.search.toolTip().removesuffix(" (Ctrl+K)")
+        self._before: QWidget | None = None
+        """What had the focus before the search field."""
         self.search_button = icon_button(theme, "search", find, self.focus_search, self, key="Ctrl+K")
         self.more = icon_button(theme, "ellipsis", "More commands", None, self)
         self.more.setMenu(QMenu(self))
@@ -187,6 +189,8 @@ class ToolBar(QToolBar):
     def focus_search(self) -> None:
         """Focus the search field. If it has shrunk to its icon, show it in place of other parts."""
         self._is_searching = True
+        if (focus := self.window().focusWidget()) is not self.search:
+            self._before = focus
         self._fit()
         if (layout := self.layout()) is not None:
             layout.activate()  # A field that has no layout yet cannot take the focus.
@@ -197,6 +201,14 @@ class ToolBar(QToolBar):
         self._fit()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        leaves = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape and not self.search.text()
+        if watched is self.search and leaves and event.type() == QEvent.Type.ShortcutOverride:
+            event.accept()  # Else Esc would go back to the current step.
+            return True
+        if watched is self.search and leaves and event.type() == QEvent.Type.KeyPress:
+            back = self._before if self._before is not None and self._before.isVisible() else self.window()
+            back.setFocus(Qt.FocusReason.OtherFocusReason)
+            return True
         if watched is self.search and event.type() == QEvent.Type.FocusOut and not self.search.text():
             self._is_searching = False
             self._fit()
@@ -342,5 +354,5 @@ def _facts(view: SessionView) -> str:
     if view.cost is not None:
         parts.append(dollars(view.cost))
     if view.beside_llm_ms is not None:
-        parts.append(f"{milliseconds(view.beside_llm_ms)} beside the LLM")
+        parts.append(f"{milliseconds(view.beside_llm_ms)} outside the LLM")
     return " · ".join(parts)

@@ -68,8 +68,9 @@ class PanelDock(QDockWidget):
     """The person wants to fold or unfold it."""
 
     def __init__(self, theme: Theme, name: str, key: str, panel: QWidget, parent: QWidget) -> None:
-        super().__init__(name.replace("&", "&&"), parent)
+        super().__init__(parent)
         self.name = name
+        self._tab = name
         self.key = key
         self.folded = False
         self.unfolded_height = 0
@@ -81,6 +82,8 @@ class PanelDock(QDockWidget):
         self.setAccessibleName(name)
         panel.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setWidget(panel)
+        self.topLevelChanged.connect(lambda _on: self.show_tab(self._tab))
+        self.show_tab(name)
         self._title = _Title(theme, self)
         self._no_title = QWidget(self)
         self._no_title.setFixedHeight(0)
@@ -103,6 +106,11 @@ class PanelDock(QDockWidget):
     def is_in_front(self) -> bool:
         """Whether it is visible and not behind another tab."""
         return self.isVisible() and not self.visibleRegion().isEmpty()
+
+    def show_tab(self, text: str) -> None:
+        """Name its tab, or its window while it floats, where an ampersand marks no key."""
+        self._tab = text
+        self.setWindowTitle(text if self.isFloating() else text.replace("&", "&&"))
 
     def show_fact(self, text: str) -> None:
         """Show the main fact at the right of the title."""

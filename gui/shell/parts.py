@@ -170,7 +170,7 @@ class WindowParts(QMainWindow):
         dock = self.docks.by_name[name]
         dock.show_fact(fact)
         if name in ("State", "Prompt", "Calls"):
-            dock.setWindowTitle(f"{name} {cut(fact, _TAB_FACT)}".rstrip().replace("&", "&&"))
+            dock.show_tab(f"{name} {cut(fact, _TAB_FACT)}".rstrip())
 
     def dock(self, name: str) -> PanelDock:
         """Return a dock by its name in the View menu."""

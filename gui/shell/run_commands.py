@@ -17,6 +17,7 @@ from gui.widgets.enabled_commands import (
     can_pause,
     can_say_how_it_ended,
     why_no_edit,
+    why_no_other_seed,
     why_no_step,
 )
 
@@ -116,7 +117,7 @@ class SteppingCommands(CommandGroup):
             lambda self: "" if self._view.task else NO_TASK),
         Command("next_seed", "Open with the next &seed", "Ctrl+Shift+N", "arrow-right", FILE, 1.4,
             "The same task with the next seed", lambda self: self._reopen(self.window.tasks.open_next_seed),
-            lambda self: "" if self._view.task else NO_TASK),
+            lambda self: why_no_other_seed(self._view)),
         Command("run", "&Run", "F5", "debug-start", RUN, 1.0, "Run until the end or a pause", run,
             lambda self: "" if can_pause(self._view) else self._why_not(), bar=BarPlace(2),
             face=lambda self: _PAUSE if can_pause(self._view) else None),

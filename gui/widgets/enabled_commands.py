@@ -14,6 +14,13 @@ HANDED_OVER = "You have the page: give it back first (F6)"
 GOING_ON = "The run goes on: pause it first (F5)"
 
 
+def why_no_other_seed(view: SessionView) -> str:
+    """Return why the task cannot be opened with another seed, or an empty string."""
+    if not view.task:
+        return NO_TASK
+    return "" if view.seeded else "The task is the same at every seed"
+
+
 def why_no_step(view: SessionView) -> str:
     """Return why the run cannot go on from where it is, or an empty string if it rests."""
     if view.mode == "opening":

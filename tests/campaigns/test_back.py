@@ -41,7 +41,7 @@ def test_a_page_that_was_gone_back_to_is_what_it_is_called():
 def test_a_page_that_is_called_exact_and_is_another_one_is_a_loss(monkeypatch):
     async def claim(*_: object, **__: object) -> Restored:
         comparison = Comparison(grade="exact")
-        return Restored(step=1, grade="exact", strategy="nothing to do", comparison=comparison)
+        return Restored(step=1, grade="exact", strategy="comparing only", comparison=comparison)
 
     async def go_back(campaign: Campaign) -> list[Back]:
         monkeypatch.setattr("tests.campaigns.back.restore", claim)

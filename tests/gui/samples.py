@@ -193,6 +193,7 @@ SESSION = SessionView(
     run=18,
     task="miniwob/book-flight",
     seed=3,
+    seeded=True,
     instruction="Buy a green table lamp, 20 inches high, for at most 60 dollars.",
     preset="laser",
     llm="gpt-4o",

@@ -36,7 +36,7 @@ class AsItIs(Strategy):
     Restored: nothing. The page is only compared.
     """
 
-    name = "nothing to do"
+    name = "comparing only"
 
     async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> RestoreOutcome:
         if ground.fresh and not checkpoint.inputs:

@@ -64,7 +64,7 @@ def html_of(report: EvaluationReport) -> str:
         families=_rows(report.families, "family"),
         distributions=[
             *distributions(report.runs, "steps", [(run, run.steps) for run in report.runs]),
-            *distributions(report.runs, "seconds beside the LLM", _seconds(report.runs, in_llm=False)),
+            *distributions(report.runs, "seconds outside the LLM", _seconds(report.runs, in_llm=False)),
             *distributions(report.runs, "seconds in the LLM", _seconds(report.runs, in_llm=True)),
         ],
         flipped=_flipped(report),

@@ -17,7 +17,11 @@ _LONGEST_PERIOD = 4
 _PATIENT = ("scroll", "wait")
 """Actions that are often meant to be repeated."""
 _LAST = "This is the last step. Nothing else is known about the failure."
-_LAST_SO_FAR = "This is the last step so far; the run has not ended."
+_ENDS = {
+    "running": "This is the last step so far; the run has not ended.",
+    "budget": "This is the last step: the run was out of its budget of page actions. If it was on the right way, "
+    "nothing has to be changed: running again from here has a budget of its own.",
+}
 _READ = 8
 """Steps of no state that are read to see whether a state space was meant to know them."""
 
@@ -47,7 +51,7 @@ def clues_of(store: TraceStore, row: RunRow) -> tuple[Clue, ...]:
         *_policies(store, row, last, lacked=False),
         *_alike(parted),
         *_stopped(row, last),
-        Clue(step=last.number, reason=_LAST if row.outcome != "running" else _LAST_SO_FAR),
+        Clue(step=last.number, reason=_ENDS.get(row.outcome, _LAST)),
     )
     own = {step.number for step in steps}
     by_step: dict[int, Clue] = {}

@@ -122,12 +122,13 @@ class FixService(Service[FixView]):
             before=outcome_words(row),
             going_on=row.outcome == "running",
             attached=row.preset == ATTACHED.name,
+            out_of_budget=row.outcome == "budget",
             llm=self._llm_of(row),
             steps=steps,
             clues=clues,
         )
         if not steps:
-            why = f"Run {run} has no steps yet. Let it take one first (F10)."
+            why = f"Run {run} has read no page yet to which it could go back. Let it take a step first (F10)."
             self.send(self.view.replace(why_not=why, places=(), place=None, text=None))
             return
         await self._show_step(step or clues[0].step if clues else steps[-1][0])
@@ -203,6 +204,8 @@ class FixService(Service[FixView]):
             self.show(text=checked, recognised=recognised)
             return
         changes = Changes(llm=view.llm)
+        writes = place.kind not in ("exemplar", "action")
+        unchanged = writes and not self._originals and text == self._texts.text_of(place)
         match place.kind:
             case "exemplar":
                 changes = changes.replace(without=(place.name,))
@@ -236,7 +239,11 @@ class FixService(Service[FixView]):
             self.show(rerun=Rerun(run=made, step=view.step, state="lost", words=restored.sentence))
             return
         words = "" if restored is None or restored.verified else restored.sentence
-        self.show(rerun=Rerun(run=made, step=view.step, words=words))
+        if view.out_of_budget and (run := self.session.agent_run) is not None:
+            limit = run.state.totals.page_actions + self.session.session.max_steps
+            self.session.run_commands.set_max_steps(limit)
+            self.show(notice=f"The step limit is {limit} now: run {view.run} was out of its budget.")
+        self.show(rerun=Rerun(run=made, step=view.step, unchanged=unchanged, words=words))
         if place.kind == "action":
             self._in_place = ActionInPlace(self.session, made, view.run, view.step, parse_action(text))
             self._go_on(self.session.run_commands.step)
@@ -273,6 +280,11 @@ class FixService(Service[FixView]):
             self._left = None
             view = view.replace(rerun=Rerun(run=session.run, fresh=True))
         rerun = view.rerun
+        if view.going_on and (session.run != view.run or session.mode == "ended"):
+            row = self.services.store.run(view.run)
+            if row.outcome != "running":
+                view = view.replace(going_on=False, success=row.verdict.success, before=outcome_words(row))
+                self.send(view)
         if rerun is None or rerun.state == "lost" or not self._begun:
             return
         if session.run != rerun.run:

@@ -45,6 +45,8 @@ class Rerun(Record):
     """Whether it began with the task, not at the step."""
     state: Literal["going on", "waiting", "ended", "failed", "left", "lost"] = "going on"
     success: bool | None = None
+    unchanged: bool = False
+    """Whether the text was run again as it was."""
     steps: int = 0
     words: str = ""
     """How it ended, or what it waits for."""
@@ -82,6 +84,7 @@ class FixView(JobView):
     success: bool | None = None
     before: str = ""
     """How the run ended, in words."""
+    out_of_budget: bool = False
     going_on: bool = False
     """Whether the run has not ended."""
     attached: bool = False

@@ -28,6 +28,8 @@ class SavingForm(QWidget):
     """Shows the editable fields of `SavingView`; what the person has written stays."""
 
     edited = Signal()
+    submitted = Signal()
+    """Enter was pressed in a field of one line."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -68,6 +70,9 @@ class SavingForm(QWidget):
         self.family.textChanged.connect(lambda _text: self._on_edited("family"))
         for written in (self.tags, self.note, self.metadata):
             written.textChanged.connect(lambda *_: self.edited.emit())
+        for line in (self.id.lineEdit(), self.family, self.tags, self.note):
+            if line is not None:
+                line.returnPressed.connect(self.submitted)
         self.placeholders.toggled.connect(lambda _on: self.edited.emit())
 
     def sizeHint(self) -> QSize:

@@ -104,6 +104,7 @@ class SavingWindow(QDialog):
         self.or_words = OrWords(split, self)
         self.form = SavingForm(self)
         self.form.edited.connect(self._on_edited)
+        self.form.submitted.connect(self._on_save)
         self.saved = SavedNote(theme, self)
         self.question = NoteLabel("remedy", "", self, margins=(12, 2, 12, 2))
         self.problem = NoteLabel("bad", "", self, margins=(12, 2, 12, 2))

@@ -26,7 +26,7 @@ def test_a_wrong_step_is_done_otherwise_on_a_branch(inside, llm_server, wrong):
     done = fork(inside, wrong, "--step", 1, "--json")
     assert done.code == 0, done.err
     assert (done.json["success"], done.json["steps"]) == (True, 1)
-    assert "Back at step 1 by nothing to do: exact" in done.err
+    assert "Back at step 1 by comparing only: exact" in done.err
     store = TraceStore.open(inside.db, read_only=True)
     try:
         branch, left = store.run(done.json["run"]), store.run(wrong)

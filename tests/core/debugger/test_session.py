@@ -401,6 +401,36 @@ def test_run_asked_for_while_a_task_is_being_opened_goes_on_once_it_is_open(live
     assert live.view.success is True
 
 
+def test_while_the_first_page_is_read_a_run_counts_as_being_opened_and_run_is_not_lost(live, server):
+    server.script(on('button "ONE"'))
+    before = len(live.views)
+    live.open()
+    assert {view.mode for view in live.views[before:]} == {"opening", "waiting"}
+    asked = []
+
+    def press(view):
+        if view.mode == "opening" and view.run is not None and view.run != first and not asked:
+            asked.append(view.phase)
+            live.session.run_commands.run()
+
+    first = live.view.run
+    live.session.session_changed.connect(press)
+    server.script(on('button "ONE"'))
+    live.session.tasks.open("miniwob/click-test-2", 0)
+    assert live.wait_mode("ended").success is True
+    assert asked
+
+
+def test_how_a_run_ended_stays_said_while_exemplars_are_indexed(live, server):
+    server.script(on('button "ONE"'))
+    live.open()
+    live.session.run_commands.run()
+    said = live.wait_mode("ended").message
+    live.session._on_embedded(50, 50)
+    live.settle()
+    assert live.view.message == said
+
+
 def test_how_a_run_ended_stays_said_while_a_command_is_refused(live, server):
     server.script(stop("nothing"))
     live.open("shop/goal-000")

@@ -19,6 +19,7 @@ from core.llm.registry import LLMs
 from core.schema.errors import LLMError, LLMRefused, UsageError
 from core.schema.messages import LLMRequest, Message, Sampling
 from core.settings.settings import LLMSettings, LocalSettings, Settings
+from core.system import program
 from core.system.program import ROOT
 from tests.llm_server import Reply
 
@@ -73,7 +74,7 @@ def test_without_the_package_the_error_says_how_to_install_it(open_with, tmp_pat
     monkeypatch.setattr(local, "PACKAGE", "xllamacpp_that_is_missing")
     with pytest.raises(UsageError, match=r"is not installed; run: .*-m pip install -e \".*\[local\]\"$"):
         open_with().get(f"gguf:{stub(tmp_path)}")
-    monkeypatch.setattr(local, "IS_INSTALLED", True)
+    monkeypatch.setattr(program, "IS_INSTALLED", True)
     with pytest.raises(UsageError, match=r'; run: .* -m pip install "backstep-debugger\[local\]"$'):
         open_with().get(f"gguf:{stub(tmp_path)}")
 
@@ -154,7 +155,7 @@ def test_an_entry_of_the_settings_can_be_a_file_and_gets_no_key(open_with, tmp_p
     llm = llms.get("small")
     assert (llm.model, llm.sampling.temperature) == ("model.gguf", 0.5)
     assert llm.find_key() is None
-    assert llms.keys_for(["small"]) == {}
+    assert llms.keys_for(["small"], "built-in") == {}
     described = {choice.name: choice.description for choice in llms.choices()}
     assert described["small"] == f"gguf:{path} on this machine"
 

@@ -348,3 +348,19 @@ def test_a_hit_of_a_run_that_is_not_there_leaves_nothing_of_its_kind_stored(stor
         store.stops.save_hits([hit, hit.replace(run=9)])
     assert store.stops.hits(run) == ()
     assert store.stops.breakpoints()[0].hits == 0
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ("http://shop.example/", "", "person: took the page (http://shop.example/)"),
+        (
+            "",
+            "2 recorded, at http://shop.example/cart",
+            "person: gave back the page (2 recorded, at http://shop.example/cart)",
+        ),
+    ],
+)
+def test_who_had_the_page_is_said_in_words(before, after, words):
+    told = Intervention(run=1, step=2, kind="handover", who="person", when=0.0, before=before, after=after)
+    assert told.in_words == words

@@ -134,7 +134,7 @@ def restored(studio: Studio) -> None:
     """The page as it was recorded beside the page as it was brought back."""
     studio.review()
     studio.settle()
-    view = samples.SESSION.replace(mode="waiting", message="Back at step 3.", looks_different=True)
+    view = samples.SESSION.replace(mode="waiting", message="Back at step 3.", doubt="picture")
     studio.session.session_changed.send(view)
     studio.window.page.messages.pictures_button.click()
     studio.timeline.looked.send(_pair().replace(row=None, restored=True))

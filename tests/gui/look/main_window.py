@@ -128,7 +128,7 @@ def looks_different(studio: Studio) -> None:
         "Back at step 4 by URL with storage: same page, 1 difference (the elements are equal, but the picture "
         "differs in 3 % of the window, at 16, 64 (96 × 64))."
     )
-    view = samples.SESSION.replace(mode="waiting", message=said, looks_different=True)
+    view = samples.SESSION.replace(mode="waiting", message=said, doubt="picture")
     studio.session.session_changed.send(view)
 
 

@@ -47,9 +47,27 @@ def test_a_page_that_does_not_answer_is_waited_for_and_its_script_ended_by_key(b
             qtbot.keyClick(over, key)
 
 
+def test_a_page_that_is_not_the_recorded_one_says_so_with_what_to_do(bar):
+    said = "Back at step 3 by reload: lost, 4 differences."
+    bar.show_session(SessionView(mode="waiting", run=7, message=said, doubt="lost"))
+    assert bar.title.text() == "✗ Not the recorded page"
+    assert bar.text.text().startswith(said)
+    assert "go back to an earlier step (Ctrl+B)" in bar.text.text()
+    bar.show_session(SessionView(mode="running", run=7))
+    assert not bar.shown
+
+
+def test_the_next_seed_is_offered_where_it_makes_another_task(bar):
+    ended = SessionView(mode="ended", run=7, task="web/open", success=True, message="The run has ended.")
+    bar.show_session(ended)
+    assert (bar.again_button.isHidden(), bar.next_seed_button.isHidden()) == (False, True)
+    bar.show_session(ended.replace(seeded=True, run=8))
+    assert not bar.next_seed_button.isHidden()
+
+
 def test_a_restored_page_that_looks_different_offers_both_pictures_until_the_run_goes_on(bar, qtbot):
     said = "Back at step 3 by history: same page, 1 difference."
-    bar.show_session(SessionView(mode="waiting", run=7, message=said, looks_different=True))
+    bar.show_session(SessionView(mode="waiting", run=7, message=said, doubt="picture"))
     assert (bar.title.text(), bar.text.text()) == ("The page looks different", said)
     with qtbot.waitSignal(bar.pictures_requested) as asked:
         bar.pictures_button.click()

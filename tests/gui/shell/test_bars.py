@@ -88,3 +88,17 @@ def test_runs_are_searched_as_one_types(window: MainWindow, session, qtbot: QtBo
     assert window.tool_bar.search.hasFocus()
     qtbot.keyClicks(window.tool_bar.search, "lamp")
     qtbot.waitUntil(lambda: session.asked == [("search_runs", "lamp")])
+
+
+def test_esc_in_the_search_gives_the_focus_back(window: MainWindow, qtbot: QtBot):
+    window.docks.go_to("Observation")
+    before = window.focusWidget()
+    qtbot.keyClick(window, Qt.Key.Key_K, CTRL)
+    search = window.tool_bar.search
+    qtbot.waitUntil(search.hasFocus)
+    qtbot.keyClicks(search, "a")
+    qtbot.keyClick(search, Qt.Key.Key_Escape)
+    assert search.hasFocus()
+    assert not search.text()
+    qtbot.keyClick(search, Qt.Key.Key_Escape)
+    assert window.focusWidget() is before

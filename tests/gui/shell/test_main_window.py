@@ -54,7 +54,7 @@ def test_what_the_session_sends_reaches_every_panel(window: MainWindow, session,
     assert window.tool_bar.task.value == "miniwob/book-flight · seed 3"
     assert window.dock("Prompt").windowTitle().replace("\u202f", " ") == "Prompt 1 052"
     facts = window.status.facts.text().replace("\u202f", " ")
-    assert facts == "step 5 of 30 · phase review · 3 calls · 5 120 tokens · $0.02 · 84 ms beside the LLM"
+    assert facts == "step 5 of 30 · phase review · 3 calls · 5 120 tokens · $0.02 · 84 ms outside the LLM"
 
 
 def test_f5_pauses_what_is_going_on(window: MainWindow, session, qtbot: QtBot):
@@ -263,6 +263,23 @@ def test_docks_in_a_group_leave_their_title_to_the_tab(window: MainWindow, qtbot
     qtbot.waitUntil(lambda: title().height() > 20)
     window.layouts.reset()
     qtbot.waitUntil(lambda: title().height() == 0)
+
+
+def test_a_dock_that_floats_has_its_name_as_it_is_written(window: MainWindow):
+    dock = window.dock("Runs & steps")
+    assert dock.windowTitle() == "Runs && steps"
+    dock.setFloating(True)
+    assert dock.windowTitle() == "Runs & steps"
+    dock.setFloating(False)
+    assert dock.windowTitle() == "Runs && steps"
+
+
+def test_a_task_that_is_the_same_at_every_seed_has_no_next_one(window: MainWindow, session, qtbot: QtBot):
+    show(qtbot, window, session)
+    session.session_changed.send(samples.SESSION.replace(seeded=False))
+    next_seed = window.actions_by_name["next_seed"]
+    qtbot.waitUntil(lambda: not next_seed.isEnabled())
+    assert "The task is the same at every seed" in next_seed.toolTip()
 
 
 def test_a_task_can_be_opened_again_and_with_the_next_seed(window: MainWindow, session, qtbot: QtBot):

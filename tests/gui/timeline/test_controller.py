@@ -95,7 +95,7 @@ def test_scrubbing_shows_steps_over_the_page_and_only_the_last_of_those_overtake
 
 def test_the_recorded_page_is_shown_beside_the_restored_one(window, controller, service, session, qtbot):
     session.session_changed.send(
-        samples.SESSION.replace(mode="waiting", message="It looks different.", looks_different=True)
+        samples.SESSION.replace(mode="waiting", message="It looks different.", doubt="picture")
     )
     qtbot.waitUntil(window.page.messages.pictures_button.isVisible)
     window.page.messages.pictures_button.click()

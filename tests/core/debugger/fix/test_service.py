@@ -126,6 +126,30 @@ def test_a_changed_policy_is_saved_and_the_run_goes_on_from_the_step_with_it(fix
     assert [one.target for one in live.steps(view.rerun.run)] == ['button "Save"', 'button "Save"']
 
 
+def test_the_same_text_run_again_is_said_to_be_so(fix, failed):
+    view = fix.open(failed, 1)
+    assert fix.rerun(view.text.text).rerun.unchanged
+    view = fix.open(failed, 1)
+    assert not fix.rerun(view.text.text.replace("Delete", "Save")).rerun.unchanged
+
+
+def test_a_run_that_was_out_of_its_budget_is_said_to_be_so_and_goes_on_with_more(fix, live, server, tmp_path):
+    live.session.run_commands.set_max_steps(2)
+    server.otherwise = on('button "More"')
+    live.open("web/open", url=page_file(tmp_path, "<button>More</button>"), instruction="Press it often.")
+    live.session.run_commands.run()
+    live.wait_mode("ended")
+    live.session.run_commands.end(False)
+    live.wait(lambda: live.view.success is False)
+    assert live.row(live.view.run).outcome == "budget"
+    view = fix.open(live.view.run)
+    assert "the run was out of its budget of page actions" in view.reason
+    view = fix.rerun(view.text.text)
+    assert view.notice.startswith(f"The step limit is {1 + 2} now")
+    assert live.view.max_steps == 3
+    assert live.row(view.rerun.run).parent_step == 2
+
+
 def test_putting_back_gives_the_file_its_earlier_text_and_keeping_lets_go_of_it(fix, failed, live):
     before = (live.config / NAME).read_text()
     fixed = fix.open(failed, 1).text.text.replace("Delete", "Save")

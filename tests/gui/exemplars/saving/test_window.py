@@ -193,6 +193,13 @@ def test_placeholders_are_put_in_if_they_are_ticked_and_not_in_another_run(shown
     assert not shown.choice.placeholders
 
 
+def test_enter_in_a_line_saves(shown: SavingWindow, qtbot: QtBot):
+    shown.show_view(VIEW)
+    for field in (shown.form.id.lineEdit(), shown.form.family, shown.form.note):
+        with qtbot.waitSignal(shown.save_requested):
+            qtbot.keyClick(field, Qt.Key.Key_Return)
+
+
 def test_ctrl_return_saves_and_a_run_that_was_no_success_is_asked_about_once(
     shown: SavingWindow, qtbot: QtBot
 ):

@@ -255,6 +255,7 @@ class Runner:
     def adopt(self, run: AgentRun) -> None:
         """Make a run the current one."""
         self._current.run = run
+        self.notice = ""  # It was about the run before.
         run.hold_calls(lambda held: self._hold_call(run, held), lambda: self.breaking.holds_replies)
         run.world.ask = lambda crossing: self._hold_crossing(run, crossing)
         self._publisher.change(sites=run.world.tabs.border.sites)

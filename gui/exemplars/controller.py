@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QTimer, Slot
 
 from core.debugger.evaluations.records import Subject
+from core.debugger.exemplars.library.views import Chosen
 from core.debugger.steps.views import StepView
 from core.schema.exemplar import Exemplar
 from gui.exemplars.editor.controller import EditorController
@@ -51,6 +52,9 @@ class ExemplarsController(FeatureController):
         """Created when the library is opened."""
         window.exemplars.library_requested.connect(self.library.open)
         window.exemplar_requested.connect(self.library.open)
+        window.retire_requested.connect(
+            lambda id: services.library.review(Chosen(ids=(id,)), "retired", False)
+        )
         window.runs.keep_requested.connect(self.saving.open)
         self.recording.recorded.connect(self.saving.open)
         self.saving.edit_requested.connect(self.editor.open_draft)

@@ -53,6 +53,7 @@ class FixController(FeatureController):
         window.keep_requested.connect(service.keep)
         window.revert_requested.connect(service.revert)
         window.exemplar_requested.connect(main.exemplar_requested)
+        window.retire_requested.connect(main.retire_requested)
         window.reply_requested.connect(main.runs.ask_requested)
         window.save_requested.connect(lambda run: main.runs.keep_requested.emit(run, ()))
         window.bisect_requested.connect(main.runs.bisect_requested)

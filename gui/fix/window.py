@@ -44,6 +44,8 @@ class FixWindow(QDialog):
     keep_requested = Signal()
     revert_requested = Signal()
     exemplar_requested = Signal(str)
+    retire_requested = Signal(str)
+    """The id of an exemplar that no run is to recall any more."""
     reply_requested = Signal(int, int)
     """Run and step of an attached agent whose reply to edit."""
     save_requested = Signal(int)
@@ -119,8 +121,7 @@ class FixWindow(QDialog):
     def _make_buttons(self) -> None:
         back = "Restore all files to before you saved them here; the runs stay"
         self.revert_button = key_button("Revert", back, "Alt+V", self.revert_requested.emit, self)
-        keep = "Keep what was saved as your own copy"
-        self.keep_button = key_button("Keep", keep, "Alt+K", self.keep_requested.emit, self)
+        self.keep_button = key_button("Keep", "", "Alt+K", self._on_keep, self)
         save = "Save the new run as an exemplar"
         self.save_button = key_button("Save as exemplar…", save, "Alt+X", self._on_save, self)
         self.family_button = key_button("Run the family", "", "Alt+F", self._on_family, self)
@@ -275,11 +276,16 @@ class FixWindow(QDialog):
         self.rerun_button.setToolTip(why or tip)
         self.rerun_button.setEnabled(place is not None and not why and not busy)
         self.revert_button.setEnabled(bool(view.saved) and not busy)
-        self.keep_button.setEnabled(bool(view.saved) and not busy)
+        retires = kind == "exemplar"
+        keep = "Retire it: no run recalls it any more" if retires else "Keep what was saved as your own copy"
+        self.keep_button.setText("Retire it" if retires else "Keep")
+        self.keep_button.setShortcut("Alt+K")
+        self.keep_button.setToolTip(f"{keep} (Alt+K)")
+        self.keep_button.setEnabled((retires or bool(view.saved)) and not busy)
         succeeded = view.rerun is not None and view.rerun.success is True
         self.save_button.setEnabled(succeeded)
         self._refresh_family(busy)
-        extra = {"exemplar": "Edit it…"}.get(kind, "Edit its reply…" if view.attached else "")
+        extra = {"exemplar": "Show it in the library…"}.get(kind, "Edit its reply…" if view.attached else "")
         self.extra_button.setVisible(bool(extra))
         self.extra_button.setText(extra)
         self.extra_button.setShortcut("Alt+E")
@@ -333,6 +339,13 @@ class FixWindow(QDialog):
 
     def _name_seeds(self) -> None:
         self.seeds.setSuffix(" seed" if self.seeds.value() == 1 else " seeds")
+
+    def _on_keep(self) -> None:
+        place = self._view.place
+        if place is not None and place.kind == "exemplar":
+            self.retire_requested.emit(place.name)
+        else:
+            self.keep_requested.emit()
 
     def _on_extra(self) -> None:
         view = self._view

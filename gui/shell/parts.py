@@ -63,6 +63,8 @@ class WindowParts(QMainWindow):
     """Two runs to show side by side."""
     exemplar_requested = Signal(str)
     """The id of an exemplar to show in the library."""
+    retire_requested = Signal(str)
+    """The id of an exemplar that no run is to recall any more."""
     worth_requested = Signal(object)
     """A `Subject` whose effect to measure, or None to choose one."""
     evaluation_requested = Signal(int)

@@ -241,7 +241,9 @@ def test_every_button_is_reached_by_tab(shown):
     for button in inside(shown.window, QAbstractButton):
         if button.isHidden() or button.objectName().startswith("qt_"):
             continue
-        reached = bool(button.focusPolicy() & Qt.FocusPolicy.TabFocus) and id(button) in chain
+        # Of a group one has the Tab key, and arrow keys go on to the others.
+        group = button.group().buttons() if button.group() is not None else [button]
+        reached = any(one.focusPolicy() & Qt.FocusPolicy.TabFocus and id(one) in chain for one in group)
         keyed = not button.shortcut().isEmpty()
         assert reached or keyed, f"{described(button)} is reached by the mouse alone"
 

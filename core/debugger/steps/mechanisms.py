@@ -66,7 +66,7 @@ _TITLES: dict[Mechanism, tuple[str, str]] = {
 _AMOUNT_LABELS: dict[Mechanism, str] = {
     "plan": "trials at most",
     "remedies": "remedies per action",
-    "abstraction": "elements kept",
+    "abstraction": "elements at most",
     "memory": "nearest exemplars that vote",
 }
 

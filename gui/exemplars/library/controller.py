@@ -112,8 +112,11 @@ class LibraryController(FeatureController):
 
     @Slot(object)
     def _show_notice(self, notice: Notice) -> None:
-        if self.shown is not None:  # Undo in the main window is also reported here.
+        if self.shown is not None and self.shown.isVisible():
             self.shown.notices.show_notice(notice)
+        else:  # Another window has asked for it.
+            undone = " Undo it in the library (Ctrl+L)." if notice.change else ""
+            self.window.page.messages.say("Exemplars", f"{notice.text}{undone}")
 
     @Slot(object)
     def _show_job(self, job: LibraryJob) -> None:

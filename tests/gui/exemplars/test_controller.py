@@ -6,7 +6,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from core.debugger.evaluations.records import Subject
-from core.debugger.exemplars.library.views import Chosen
+from core.debugger.exemplars.library.views import Chosen, Notice
 from core.debugger.session_view import SessionView
 from core.debugger.steps.views import ObservationView, StepView
 from gui.exemplars.controller import install
@@ -44,6 +44,16 @@ def test_the_panel_opens_it_and_a_run_leads_back_to_the_window(window: MainWindo
     assert ("show_step", 31, 3) in session.asked
     window.close()
     assert not shown.isVisible()
+
+
+def test_an_exemplar_is_retired_for_another_window_and_the_result_is_told(window, joined, services, qtbot):
+    window.retire_requested.emit("buy-lamp")
+    assert services.library.asked[-1] == ("review", Chosen(ids=("buy-lamp",)), "retired", False)
+    services.library.noticed.send(Notice(text="“buy-lamp” was retired.", change="retire “buy-lamp”"))
+    messages = window.page.messages
+    qtbot.waitUntil(
+        lambda: "“buy-lamp” was retired. Undo it in the library (Ctrl+L)." in messages.text.text()
+    )
 
 
 def test_what_the_library_needs_is_loaded_ahead(joined, qtbot: QtBot):

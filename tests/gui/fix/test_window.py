@@ -168,6 +168,22 @@ def test_a_success_can_be_kept_saved_put_back_and_tried_at_other_seeds(
     assert service.asked[-2:] == [("keep",), ("revert",)]
 
 
+def test_the_same_text_run_again_is_no_proof(controller, service, qtbot) -> None:
+    shown = show(qtbot, controller, samples.VIEW)
+    again(qtbot, shown, service, samples.VIEW.replace(rerun=samples.ENDED.replace(unchanged=True)))
+    assert "the same text run again" in shown.outcome.after.text()
+    assert shown.outcome.after.property("tone") in (None, "")
+
+
+def test_an_exemplar_can_be_retired(controller, service, window, qtbot) -> None:
+    shown = show(qtbot, controller, samples.VIEW.replace(place=samples.EXEMPLAR, places=(samples.EXEMPLAR,)))
+    assert shown.keep_button.text() == "Retire it"
+    with qtbot.waitSignal(window.retire_requested) as retired:
+        shown.keep_button.click()
+    assert retired.args == ["buy-lamp"]
+    assert ("keep",) not in service.asked
+
+
 def test_a_page_that_is_lost_offers_the_task_afresh(controller, service, qtbot) -> None:
     lost = Rerun(
         run=15, step=3, state="lost", words="Back at step 3: lost. There is no way to go back to it."

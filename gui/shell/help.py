@@ -64,6 +64,7 @@ SECTIONS: dict[str, str] = {
     "SavingWindow": "exemplars.md#save-an-exemplar",
     "SettingsDialog": "llms.md#connect-a-server",
     "TagDialog": "exemplars.md#the-library",
+    "IndexDialog": "exemplars.md#how-exemplars-are-found",
     "TaskChooser": "tasks.md",
     "TextEditor": "debugging.md#change-what-the-agent-knows",
     "TimeStrip": "window.md#time-bar",

@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -75,7 +76,7 @@ def large(studio: Studio, name: str, width: int, height: int) -> QWidget:
 
 def take_pictures(stages: dict[str, Any]) -> None:
     """Draw the stages of a module, or those named on the command line, in both themes into its folder."""
-    made = {name: one for name, one in stages.items() if _is_stage(one)}
+    made = {name: one for name, one in stages.items() if _is_stage(one, "__main__")}
 
     def draw(application: QApplication, settings: QSettings, size: QSize, name: str, file: str) -> None:
         studio = Studio(application, settings, size)
@@ -114,6 +115,11 @@ def draw_all(names: Iterable[str], draw: Callable[[QApplication, QSettings, QSiz
             print(f"{name}-{choice}.png")
 
 
-def _is_stage(one: object) -> bool:
-    own = inspect.isfunction(one) and one.__module__ == "__main__" and not one.__name__.startswith("_")
+def stages_of(module: ModuleType) -> dict[str, Callable[[Studio], QWidget | None]]:
+    """Return the stages that a module draws, by name."""
+    return {name: one for name, one in vars(module).items() if _is_stage(one, module.__name__)}
+
+
+def _is_stage(one: object, module: str) -> bool:
+    own = inspect.isfunction(one) and one.__module__ == module and not one.__name__.startswith("_")
     return own and list(inspect.signature(one).parameters) == ["studio"]

@@ -238,10 +238,7 @@ class MessageBar(QFrame):
             button.setVisible(of in asks)
 
 
-_AFTER_LOST = (
-    "The agent would continue from the page that is shown: go back to an earlier step (Ctrl+B), or open the task again "
-    "(Ctrl+R)."
-)
+_AFTER_LOST = "Or go back to an earlier step (Ctrl+B), or open the task again (Ctrl+R)."
 
 
 def _doubted(view: SessionView) -> bool:

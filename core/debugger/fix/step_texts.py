@@ -78,7 +78,7 @@ class StepTexts:
                 hint = "Write it as in Next action, such as click [12]. This changes only the step, no file."
                 return EditText(name=place.name, title=place.title, hint=hint, text=text)
             case "exemplar":
-                hint = "Run again without this exemplar, or edit it in the library."
+                hint = "Run again without this exemplar, retire it (Alt+K), or edit it in the library."
                 return EditText(name=place.name, title=place.title, hint=hint, text=text)
             case _ if place.policy:
                 note = (

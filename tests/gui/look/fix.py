@@ -79,7 +79,7 @@ def fix_action(studio: Studio) -> QWidget:
 
 
 def fix_exemplar(studio: Studio) -> QWidget:
-    hint = "Run again without this exemplar, or edit it in the library."
+    hint = "Run again without this exemplar, retire it (Alt+K), or edit it in the library."
     text = EditText(
         name="buy-lamp", title="Exemplar", hint=hint, text="", asked=True, preview=samples.TEXT.preview
     )

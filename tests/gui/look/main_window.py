@@ -132,6 +132,12 @@ def looks_different(studio: Studio) -> None:
     studio.session.session_changed.send(view)
 
 
+def lost(studio: Studio) -> None:
+    studio.review()
+    said = "Back at step 3 by reload: lost, 4 differences. The page is not as recorded. Check it before you continue."
+    studio.session.session_changed.send(samples.SESSION.replace(mode="waiting", message=said, doubt="lost"))
+
+
 def handed_over(studio: Studio) -> None:
     studio.review()
     studio.session.session_changed.send(samples.SESSION.replace(handed_over=True))

@@ -52,7 +52,7 @@ def test_a_page_that_is_not_the_recorded_one_says_so_with_what_to_do(bar):
     bar.show_session(SessionView(mode="waiting", run=7, message=said, doubt="lost"))
     assert bar.title.text() == "✗ Not the recorded page"
     assert bar.text.text().startswith(said)
-    assert "go back to an earlier step (Ctrl+B)" in bar.text.text()
+    assert "go back to an earlier step (Ctrl+B), or open the task again (Ctrl+R)" in bar.text.text()
     bar.show_session(SessionView(mode="running", run=7))
     assert not bar.shown
 

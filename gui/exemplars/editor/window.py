@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QMenu, QTabWidget, QWidget
 from core.debugger.exemplars.editor.views import EditorView, NewText, OpenedExemplar, SaveWay
 from core.exemplars.editing import changes
 from core.exemplars.editing.layout import layout
-from core.exemplars.editing.reading import TextProblem
+from core.exemplars.editing.reading import TextProblem, read
 from core.exemplars.placeholders import offered
 from core.schema.errors import UsageError
 from gui.exemplars.editor.dialogs import ReplaceDialog, ask_conflict, ask_to_leave
@@ -415,7 +415,8 @@ class EditorWindow(QDialog):
         start, end = self.text.selected
         text = self.text.searched
         value = text[start:end] if "\n" not in text[start:end] else ""
-        draft = self._view.checked.draft
+        # The first check may still be on its way.
+        draft = self._view.checked.draft or read(text, lambda _draft: ()).draft
         dialog = ReplaceDialog(text, value, offered(draft) if draft is not None else {}, self)
         dialog.accepted.connect(lambda: self.text.put(dialog.made))
         self.asking = dialog

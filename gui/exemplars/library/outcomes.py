@@ -100,6 +100,7 @@ class CheckPane(QWidget):
         close = icon_button(theme, "close", "Close the results", self.closed.emit, self, key="Esc", size=12)
         self.table = PlainTable(theme, "Problems", _COLUMNS, self)
         self.table.opened.connect(lambda key: self.exemplar_chosen.emit(str(key)))
+        self.table.clicked.connect(lambda _at: self.exemplar_chosen.emit(str(self.table.current_key)))
         self.or_words = OrWords(self.table, self)
         head = in_row(None, (self.title, 1), close, margins=(12, 5, 10, 3))
         in_column(self, head, (self.or_words, 1), spacing=0)

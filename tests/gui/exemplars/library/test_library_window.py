@@ -4,9 +4,10 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog
 
-from core.debugger.exemplars.library.views import Chosen, Query
+from core.debugger.exemplars.library.views import CheckView, Chosen, Query
 from core.exemplars.library.records import Filter
 from core.exemplars.library.store import Library
+from core.exemplars.problem import Problem
 from core.schema.exemplar import ExemplarReview
 from gui.exemplars.controller import ChangesController
 from gui.exemplars.library.controller import LibraryController
@@ -179,6 +180,17 @@ def test_what_is_shown_is_what_commands_change(opened, library, qtbot):
         table.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier, clicked
     )
     assert table.chosen.ids == (table.current,) == (opened.ids[-1],)
+
+
+def test_a_click_on_a_problem_shows_its_exemplar(opened, qtbot):
+    opened.page.show_check(
+        CheckView(checked=2, of=2, problems=(Problem(id=ALL[2].id, kind="action", text="Wrong."),))
+    )
+    table = opened.page.check.table
+    qtbot.mouseClick(
+        table.viewport(), Qt.MouseButton.LeftButton, pos=table.visualRect(table.model().index(0, 0)).center()
+    )
+    opened.wait(lambda: opened.page.table.current == ALL[2].id)
 
 
 def test_a_filter_of_what_nobody_compared_says_so(opened):

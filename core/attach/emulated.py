@@ -66,7 +66,11 @@ async def _close_page(agent: AgentConnection, message: Message) -> Message:
 async def _close(agent: AgentConnection, tab: str) -> None:
     launched = agent.launched
     if launched is None or launched.opened(tab):
-        await agent.host.close_tab(tab)
+        if tab in await agent.host.tabs():
+            await agent.host.close_tab(tab)
+        else:  # The host has not heard yet of what a page has just opened.
+            with contextlib.suppress(Refused):
+                await agent.ask("Target.closeTarget", {"targetId": tab})
     else:
         await agent.detach(tab)
         launched.give_back(tab)

@@ -4,8 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from playwright.async_api import Page
 from pytestqt.qtbot import QtBot
 
+from core.browser.chromium import ChromiumHost
 from tests.gui.live.attached import AttachedWindow
 from tests.gui.live.test_attached_agent import (
     test_a_built_in_agent_goes_on_where_it_was_gone_back_to,
@@ -16,6 +18,8 @@ from tests.gui.live.test_attached_agent import (
     test_what_it_does_is_refused_until_it_asks_again,
 )
 from tests.gui.live.test_launched_browser import (
+    CONTEXTS,
+    ran,
     test_contexts_one_after_another_begin_clean,
     test_it_is_brought_back_to_a_step,
     test_two_browsers_at_once_have_tabs_of_their_own,
@@ -43,3 +47,19 @@ def desk(qtbot: QtBot, tmp_path: Path, llm_server: LLMServer) -> Iterator[Attach
     yield desk
     assert "chromium" in desk.hosts
     desk.close()
+
+
+def test_a_popup_that_the_host_has_not_heard_of_yet_is_closed_with_its_context(
+    desk: AttachedWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard, waiting = ChromiumHost._on_page, []
+
+    async def hears_late(host: ChromiumHost, page: Page) -> None:
+        if await page.opener() is not None:
+            waiting.append(page)
+            await page.wait_for_event("close", timeout=30_000)
+        await heard(host, page)
+
+    monkeypatch.setattr(ChromiumHost, "_on_page", hears_late)
+    assert ran(desk, tmp_path, CONTEXTS)[-1] == "True True"
+    assert waiting

@@ -60,8 +60,8 @@ if TYPE_CHECKING:
     from core.exemplars.library.bulk import BulkChange
     from core.exemplars.library.store import Library
 
-_TRIED = ("Book a flight.", "Book a flight from Leeds to Oslo on the second of May. " * 400)
-"""What a new embedding has to embed before it is stored: several texts, one of them longer than most models take."""
+_TRIED = ("Book a flight.", "Book a flight from Leeds to Oslo on the second of May. " * 80)
+"""What a new embedding has to embed before it is stored: several texts, one about as long as the largest exemplars."""
 _EVERY = 1.0
 """Seconds between two looks at whether the library has changed, while somebody looks at it."""
 _VERBS: dict[Status, tuple[str, str]] = {

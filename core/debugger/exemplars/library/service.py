@@ -13,6 +13,7 @@ from core.debugger.background_read import finish_in_thread
 from core.debugger.commands import command
 from core.debugger.exemplars.changes import ExemplarChanges, Reversal
 from core.debugger.exemplars.formats import left_out_words
+from core.debugger.exemplars.library.embedding_choice import use_embedding
 from core.debugger.exemplars.library.listing import (
     IDS,
     LibraryReader,
@@ -47,8 +48,7 @@ from core.exemplars.problem import Problem
 from core.schema.errors import BackstepError, UsageError
 from core.schema.exemplar import Exemplar, RecallSettings, Status
 from core.schema.signal import Signal
-from core.settings.saving import save_settings
-from core.settings.settings import BUILT_IN, LOCAL_PREFIX
+from core.settings.settings import LOCAL_PREFIX
 from core.trace.store import TraceStore
 
 if TYPE_CHECKING:
@@ -60,8 +60,6 @@ if TYPE_CHECKING:
     from core.exemplars.library.bulk import BulkChange
     from core.exemplars.library.store import Library
 
-_TRIED = ("Book a flight.", "Book a flight from Leeds to Oslo on the second of May. " * 80)
-"""What a new embedding has to embed before it is stored: several texts, one about as long as the largest exemplars."""
 _EVERY = 1.0
 """Seconds between two looks at whether the library has changed, while somebody looks at it."""
 _VERBS: dict[Status, tuple[str, str]] = {
@@ -549,12 +547,7 @@ class LibraryService(JobService[LibraryJob]):
 
     async def _index(self, name: str, again: bool) -> None:
         memory, report, services = self.memory, self.reporting(), self.services
-        before, is_set = memory.on_progress, False
-
-        def store() -> None:
-            save_settings({"embedding": None if name == BUILT_IN else name})
-            services.settings = services.settings.replace(embedding=name)
-            memory.renew()
+        before = memory.on_progress
 
         def progress(done: int, of: int) -> None:
             report(done, of)
@@ -562,25 +555,19 @@ class LibraryService(JobService[LibraryJob]):
                 before(done, of)
 
         try:
-            if name != services.settings.embedding:
-                embedding = await asyncio.to_thread(services.llms.embedding, name)
-                await embedding.embed(_TRIED)  # One that fails changes nothing.
-            cancelled: list[bool] = []
-            await finish_in_thread(store, lambda: cancelled.append(True))
-            is_set = True
-            if cancelled:
-                raise asyncio.CancelledError
+            await use_embedding(name, services, memory)
             memory.on_progress = progress
             index, embedded = await memory.indexed(again=again)
         except asyncio.CancelledError:
+            is_set = services.settings.embedding == name
             rest = (
-                f" The embedding is {name}; the next lookup continues." if is_set else " Nothing was changed."
+                f"The embedding is {name}; the next lookup continues." if is_set else "Nothing was changed."
             )
-            self.done(f"“{self.view.doing}” was cancelled.{rest}")
+            self.done(f"“{self.view.doing}” was cancelled. {rest}")
             raise
         finally:
             memory.on_progress = before
-            if is_set:
+            if services.settings.embedding == name:
                 await self.refresh()
         self.done(
             f"{len(index)} exemplars are indexed with {index.embedding.name}; {embedded} texts were embedded."

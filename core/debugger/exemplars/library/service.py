@@ -565,6 +565,12 @@ class LibraryService(JobService[LibraryJob]):
             )
             self.done(f"“{self.view.doing}” was cancelled. {rest}")
             raise
+        except BackstepError as error:
+            if services.settings.embedding != name:
+                raise
+            raise UsageError(
+                f"{error} The embedding is {name}; choose another one (Ctrl+Shift+E)."
+            ) from error
         finally:
             memory.on_progress = before
             if services.settings.embedding == name:

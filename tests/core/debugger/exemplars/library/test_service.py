@@ -268,6 +268,24 @@ def test_a_cancelled_index_says_which_embedding_is_set_and_the_list_knows_it(lib
     assert load_settings().embedding == name
 
 
+def test_an_index_that_fails_after_the_embedding_is_set_says_which_one_is(library, tmp_path, monkeypatch):
+    monkeypatch.setenv("BACKSTEP_CONFIG_DIR", str(tmp_path / "config"))
+    library.put(ALL[0].replace(id="journey", metadata="reserve trip"))
+    name = f"onnx:{encoder_in(tmp_path / 'encoder')}"
+    embed = OnnxEmbedding._vectors
+
+    def fails_later(self, texts):
+        if "Book a flight." not in texts:
+            raise ValueError("out of memory")
+        return embed(self, texts)
+
+    monkeypatch.setattr(OnnxEmbedding, "_vectors", fails_later)
+    library.service.index(name, False)
+    notice = library.wait("noticed", lambda notice: notice.bad)
+    assert "cannot embed: out of memory" in notice.text
+    assert notice.text.endswith(f"The embedding is {name}; choose another one (Ctrl+Shift+E).")
+
+
 def test_a_choice_is_stored_also_where_the_file_was_changed_meanwhile(library, tmp_path, monkeypatch):
     monkeypatch.setenv("BACKSTEP_CONFIG_DIR", str(tmp_path / "config"))
     save_settings({"embedding": "openai/text-embedding-3-small"})

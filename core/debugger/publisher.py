@@ -18,7 +18,7 @@ from core.debugger.services import Current, Services
 from core.debugger.session_view import CommandResult, EditMade, Mode, RunsView, SessionView
 from core.debugger.steps.mechanisms import mechanisms_of
 from core.debugger.steps.publisher import StepPublisher
-from core.debugger.steps.views import PersonQuestion
+from core.debugger.steps.views import PersonQuestion, Side
 from core.llm.errors import mistake
 from core.schema.errors import DataError, TraceError
 from core.schema.events import LogLine
@@ -174,13 +174,14 @@ class Publisher:
         """Send the current step, unless a recorded one is being looked at."""
         self.steps.publish(run, editable=self.session.mode == "waiting")
 
-    def show_recorded(self, run: int, number: int) -> None:
-        """Show a stored step over the live page."""
+    def show_recorded(self, run: int, number: int, side: Side | None = None) -> None:
+        """Show a stored step over the live page, or the current step if no `side` of it is wanted."""
         under_way = self._current.under_way
-        if under_way is not None and (under_way.state.run, under_way.state.number) == (run, number):
+        current = under_way is not None and (under_way.state.run, under_way.state.number) == (run, number)
+        if current and side is None:
             self.show_now()
         else:
-            self.steps.show_recorded(run, number)
+            self.steps.show_recorded(run, number, side)
 
     def show_now(self) -> None:
         """Show the current step again."""

@@ -12,6 +12,7 @@ from core.agent.presets import AMOUNTS, Mechanism, Preset
 from core.agent.state import Budget
 from core.debugger.commands import SessionCommands, SessionParts, command
 from core.debugger.runner import GoalKind, RunGoal, out, over
+from core.debugger.steps.views import Side
 from core.llm.registry import LLMs, RoutedLLM
 from core.schema.errors import BackstepError, UsageError
 from core.schema.task import Verdict
@@ -383,9 +384,12 @@ class TraceCommands(SessionCommands):
     """Shows, names, writes and reads runs."""
 
     @command
-    def show_step(self, run: int, number: int) -> None:
-        """Show a recorded step; of several asked for in a row the last."""
-        self._publisher.show_recorded(run, number)
+    def show_step(self, run: int, number: int, side: Side | None = None) -> None:
+        """Show a recorded step before or after its action; of several asked for in a row the last.
+
+        Without a `side` it is that of the recorded step in view, or the page before the action.
+        """
+        self._publisher.show_recorded(run, number, side)
 
     @command
     def show_now(self) -> None:

@@ -134,7 +134,6 @@ class PageStack(QWidget):
         self.cover.picture.hovered.connect(self.hovered)
         self.cover.picture.hover_ended.connect(self.hover_ended)
         self.cover.picture.pressed.connect(self.pressed)
-        self.cover.back_requested.connect(self.back_requested)
         page_area.set_handed_over(False)
         self._tell_strip()
 
@@ -162,7 +161,6 @@ class PageStack(QWidget):
         self.looking = False
         self.cover.show_step(step)
         self._action = step.action.action
-        self._show_marker()
         self._follow_cover()
 
     def look(self, view: StepPictures, before: QImage, after: QImage) -> None:
@@ -174,6 +172,7 @@ class PageStack(QWidget):
 
     def _follow_cover(self) -> None:
         self.messages.set_aside(self.covered, self._session)
+        self._tell_strip()
         self._lay_out()
 
     @Slot(object)
@@ -264,14 +263,20 @@ class PageStack(QWidget):
             self.discard_requested.emit,
             self._strip,
         )
-        buttons = (self.discard_button, self.handover_button)
+        back = "Show the live page and the current step again"
+        self.back_button = key_button(
+            "Back to now (Esc)", back, "Esc", self.back_requested.emit, self._strip, accent=True
+        )
+        buttons = (self.discard_button, self.handover_button, self.back_button)
         in_row(self._strip, (self.state_words, 1), *buttons, margins=(12, 4, 8, 4), spacing=8)
 
     def _tell_strip(self) -> None:
         view = self._session
         recording = self.recording.recording and view.handed_over
         tone, handover = "agent", "Hand over (F6)"
-        if recording:
+        if self.covered:
+            words, tone = self.cover.title, "recorded"
+        elif recording:
             words, tone, handover = recording_words(self.recording), "recording", "Stop (Ctrl+Shift+D)"
         elif view.handed_over:
             words = "◆ You have the page: your mouse and keys reach it."
@@ -290,6 +295,8 @@ class PageStack(QWidget):
         self.state_words.setAccessibleName(words)
         set_flag(self._strip, "handover", tone)
         self.handover_button.setText(handover)
+        self.handover_button.setVisible(not self.covered)
+        self.back_button.setVisible(self.covered)
         set_flag(self.handover_button, "person", view.handed_over)
         self.handover_button.setToolTip(
             "Stop recording, and save it as an exemplar (Ctrl+Shift+D)"
@@ -297,7 +304,7 @@ class PageStack(QWidget):
             else "Let your mouse and keys reach the page, or give it back (F6)"
         )
         self.handover_button.setEnabled(can_hand_over(view))
-        self.discard_button.setVisible(recording)
+        self.discard_button.setVisible(recording and not self.covered)
 
     def _on_said(self, title: str, text: str) -> None:
         self.messages.say(title, text, lasts=True)
@@ -371,7 +378,7 @@ class PageStack(QWidget):
         self.overlay.set_scale(self._area.page_scale())
         self.overlay.setGeometry(rect)
         self.shield.setGeometry(rect)
-        self.cover.setGeometry(self.rect())
+        self.cover.setGeometry(self._area.geometry())
         self.overlay.raise_()
         self.shield.raise_()
         self.hint.raise_()

@@ -46,7 +46,8 @@ class Picture(QWidget):
         self._theme = theme
         self._view = ScreenshotView()
         self._found: Box | None = None
-        self._image = QImage()
+        self.image = QImage()
+        """The picture as decoded; null if there is none."""
         self._scaled = QImage()
         self.words = ""
         """The text that is shown instead of the picture."""
@@ -56,14 +57,14 @@ class Picture(QWidget):
         theme.changed.connect(self.update)
 
     def show_screenshot(
-        self, view: ScreenshotView, image: QImage | None = None, *, missing: str = _NO_PICTURE
+        self, view: ScreenshotView, image: QImage | None = None, *, missing: str = ""
     ) -> None:
         """Show a picture, given as `image` if it was decoded before; `missing` is shown if there is none."""
-        if image is not None or view.data != self._view.data or (self._image.isNull() and not self.words):
-            self._image = read_picture(view.data) if image is None else image
+        if image is not None or view.data != self._view.data or (self.image.isNull() and not self.words):
+            self.image = read_picture(view.data) if image is None else image
             self._scaled = QImage()
         self._view = view
-        self.words = "" if not self._image.isNull() else _BAD_PICTURE if view.data else missing
+        self.words = "" if not self.image.isNull() else _BAD_PICTURE if view.data else missing or _NO_PICTURE
         self.setAccessibleName(self.words or f"Picture of the recorded step. {view.caption}")
         self.update()
 
@@ -153,16 +154,16 @@ class Picture(QWidget):
     def _size(self) -> QSize:
         """Return the picture's size in CSS pixels: that of its viewport."""
         width, height = self._view.viewport
-        return QSize(width, height) if width and height else self._image.size()
+        return QSize(width, height) if width and height else self.image.size()
 
     def _crisp(self, place: QRectF) -> QImage:
         """Return the picture scaled once, smoothly, to the pixels that it fills on this screen."""
         ratio = self.devicePixelRatioF()
         size = QSize(round(place.width() * ratio), round(place.height() * ratio))
-        if size == self._image.size():
-            return self._image
+        if size == self.image.size():
+            return self.image
         if self._scaled.size() != size:
-            self._scaled = self._image.scaled(
+            self._scaled = self.image.scaled(
                 size, Qt.AspectRatioMode.IgnoreAspectRatio, Qt.TransformationMode.SmoothTransformation
             )
         return self._scaled
@@ -205,7 +206,7 @@ class SliderPicture(Picture):
         painter.save()
         painter.setClipRect(right.intersected(place))
         painter.fillRect(place, self.palette().window())
-        shape = self._image.size()  # A page of another size is drawn at the same scale.
+        shape = self.image.size()  # A page of another size is drawn at the same scale.
         after = QRectF(
             place.topLeft(),
             QSizeF(

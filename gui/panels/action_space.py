@@ -298,7 +298,7 @@ class PermissiblePanel(EditablePanel):
         self.model.show_view(self._view, search)
         total = len(self._view.rows)
         none_matches = "" if self.model.rows else f'No permissible action matches "{search}".'
-        self.or_words.say(none_matches if total else _NOTHING)
+        self.or_words.say(none_matches if total else self._view.message or _NOTHING)
         of = f"{thousands(self.model.matching)} of " if search.strip() else ""
         self.fact_changed.emit(f"{of}{thousands(total)}" if total else "")
 

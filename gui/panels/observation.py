@@ -113,7 +113,7 @@ class ObservationPanel(EditablePanel):
     def show_observation(self, view: ObservationView) -> None:
         """Replace what is shown with `view`."""
         there = bool(view.raw or view.clean or view.html or view.url)
-        self.or_words.say("" if there else _NONE)
+        self.or_words.say("" if there else view.message or _NONE)
         self.raw.show_text(view.raw)
         self.clean.show_text(view.clean)
         for text, lines in self._lines.items():

@@ -343,10 +343,10 @@ class StatusLine(QStatusBar):
 
 
 def _facts(view: SessionView) -> str:
-    """Return the status bar's line, such as ``step 4 of 30 · phase review · 3 calls · …``."""
+    """Return the status bar's line, such as ``4 of at most 30 steps · phase review · 3 calls · …``."""
     if view.run is None:
         return {"opening": "opening the task…", "failed": "no run"}.get(view.mode, "no task is open")
-    parts = [f"step {view.step}" if view.attached else f"step {view.step} of {view.max_steps}"]
+    parts = [] if view.attached else [f"{view.step} of at most {count(view.max_steps, 'step')}"]
     if view.phase and view.mode not in ("ended", "failed"):
         parts.append(f"phase {view.phase}")
     parts.append(count(view.calls, "call"))

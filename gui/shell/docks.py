@@ -57,7 +57,7 @@ PLACES: tuple[DockPlace, ...] = (
     DockPlace("Breakpoints", "Alt+=", BreakpointsPanel, LEFT, "breaks", 262),
     DockPlace("State", "Alt+2", StatePanel, RIGHT, "page", 206),
     DockPlace("Permissible actions", "Alt+3", PermissiblePanel, RIGHT, "page"),
-    DockPlace("Next action", "Alt+4", ActionPanel, RIGHT, "action", 289),
+    DockPlace("Action", "Alt+4", ActionPanel, RIGHT, "action", 289),
     DockPlace("Policy stack", "Alt+5", StackPanel, RIGHT, "agent", 218),
     DockPlace("Plan & remedies", "Alt+6", PlanPanel, RIGHT, "agent"),
     DockPlace("Exemplars", "Alt+7", ExemplarsPanel, RIGHT, "agent"),

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 
 from core.debugger.live_page import Picked
 from core.debugger.session_view import SessionView
-from core.debugger.steps.views import StepView
+from core.debugger.steps.views import Side, StepView
 from core.schema.observation import Box, Element, Ref
 from gui.shell.parts import WindowParts
 from gui.widgets.enabled_commands import RESTING
@@ -55,8 +55,8 @@ class ElementLinks(QObject):
         """Resolve refs to elements of this step. A pinned element stays pinned if the step contains it."""
         before, self._step = self._step, step
         same_run = before is not None and before.run == step.run
-        self._elements = {element.ref: element for element in step.action.elements}
-        if before is None or not same_run or (before.number, before.live) != (step.number, step.live):
+        self._elements = {element.ref: element for element in step.observation.elements}
+        if before is None or not same_run or _place(before) != _place(step):
             self._hovered = None
         if not same_run or self.pinned not in self._elements:
             self._set_pinned(None)
@@ -153,6 +153,10 @@ class ElementLinks(QObject):
             if row.ref == ref
         ]
         return element.line(), " · ".join(actions) or "No action is permissible on it"
+
+
+def _place(step: StepView) -> tuple[int, bool, Side]:
+    return step.number, step.live, step.side
 
 
 def _at(elements: Iterable[Element], x: float, y: float) -> Element | None:

@@ -4,13 +4,13 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtWidgets import QMainWindow, QWidget
+from PySide6.QtWidgets import QMainWindow
 
 from gui.shell.docks import PLACES, RIGHT, Docks
 from gui.widgets.remembered import Remembered
 
 LayoutName = Literal["watch", "debug", "curate"]
-VERSION = 5
+VERSION = 6
 """Version of the state of docks and tool bars. A state saved by another version is not restored."""
 
 
@@ -23,16 +23,13 @@ class DockLayout:
     heights: dict[str, int]
     moved: dict[str, tuple[Qt.DockWidgetArea, str]] = field(default_factory=dict)
     """Area and group of the docks that are not placed as in `PLACES`."""
-    time: bool = False
-    """Whether the time bar is shown."""
 
 
 LAYOUTS: dict[LayoutName, DockLayout] = {
     "watch": DockLayout(
-        shown=frozenset({"Runs & steps", "Next action"}),
-        widths={"Runs & steps": 240, "Next action": 290},
+        shown=frozenset({"Runs & steps", "Action"}),
+        widths={"Runs & steps": 240, "Action": 290},
         heights={},
-        time=True,
     ),
     "debug": DockLayout(
         shown=frozenset(place.name for place in PLACES if not place.hidden),
@@ -54,14 +51,12 @@ class Layouts(QObject):
     def __init__(
         self,
         docks: Docks,
-        time: QWidget,
         remembered: Remembered,
         window: QMainWindow,
     ) -> None:
         super().__init__(window)
         self._window = window
         self._docks = docks
-        self._time = time
         self._remembered = remembered
         self._sizes_due = False
         docks.folding.chosen.connect(self._keep_folded)
@@ -104,7 +99,6 @@ class Layouts(QObject):
     def _arrange(self) -> None:
         layout = LAYOUTS[self.current]
         self._docks.arrange(layout.shown, layout.moved)
-        self._time.setVisible(layout.time)
         self._size()
 
     def _size(self) -> None:

@@ -14,7 +14,7 @@ from core.debugger.editing.views import RefusedEdit
 from core.debugger.features import FEATURES
 from core.debugger.live_page import LivePageView, Picked
 from core.debugger.session_view import RunsView, SessionView
-from core.debugger.steps.views import PersonQuestion, StepView
+from core.debugger.steps.views import PersonQuestion, Side, StepView
 from core.schema.action_space import PermissibleRow
 from core.schema.events import LogLine
 from core.trace.records import RunRow
@@ -68,7 +68,7 @@ class MainWindow(WindowParts):
         self._stalls_gathered.timeout.connect(self._tell_stalls)
         if (geometry := self.remembered.part(_GEOMETRY)) is not None:
             self.restoreGeometry(geometry)
-        self.layouts = Layouts(self.docks, self.time, self.remembered, self)
+        self.layouts = Layouts(self.docks, self.remembered, self)
         self._show_session(SessionView(mode="opening", message="Starting…"))
 
     def command_owners(self) -> Iterable[tuple[object, str]]:
@@ -158,6 +158,8 @@ class MainWindow(WindowParts):
         self.action.answer_requested.connect(session.corrections.answer)
         self.time.bar.step_requested.connect(session.trace.show_step)
         self.time.film.step_requested.connect(session.trace.show_step)
+        self.time.side_wanted.connect(self._on_side)
+        self.time.live_wanted.connect(session.trace.show_now)
         self.page.point_requested.connect(lambda x, y, final: session.live_page.point(x, y, final=final))
         self.page.scroll_requested.connect(session.live_page.scroll)
         self.page_area.browsed.connect(session.live_page.browsed)
@@ -294,6 +296,7 @@ class MainWindow(WindowParts):
         before, self._step = self._step, step
         if not step.live or (before is not None and not before.live):
             self.run_card.close_card()
+        self.time.show_step(step)
         self.page.show_step(step)
         self.docks.folding.show_step(step)
         self._updates.show_step(step, going_on=step.live and self.view.mode in _GOING_ON)
@@ -328,8 +331,12 @@ class MainWindow(WindowParts):
             else:
                 self.elements.show_picked(one)
 
+    def _on_side(self, side: Side) -> None:
+        if (step := self._step) is not None:
+            self.session.trace.show_step(step.run, step.number, side)
+
     def _on_replace(self, row: PermissibleRow) -> None:
-        self.dock("Next action").bring()
+        self.dock("Action").bring()
         self.action.show_row(row)
 
     def _on_call_wanted(self, number: int) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, QSettings, Qt, Signal
+from PySide6.QtCore import QObject, QSettings, Signal
 from PySide6.QtGui import QShortcut
 from PySide6.QtWidgets import QMainWindow
 
@@ -129,8 +129,8 @@ class WindowParts(QMainWindow):
         self.tool_bar = ToolBar(theme, self.commands, self.menus.pace, self.menus.mechanisms, self)
         self.addToolBar(self.tool_bar)
         self.tool_bar.show_recent(self.remembered.recent)
-        self.addToolBar(Qt.ToolBarArea.BottomToolBarArea, self.time)
-        self.time.hide()  # At first the page gets the space.
+        self.addToolBarBreak()
+        self.addToolBar(self.time)
         self.status = StatusLine(theme, self)
         self.setStatusBar(self.status)
         for place in PLACES:

@@ -160,7 +160,7 @@ class SteppingCommands(CommandGroup):
 class ActionCommands(CommandGroup):
     """Commands for the next action."""
 
-    help = "window.md#next-action"
+    help = "window.md#action"
 
     def _why_not(self) -> str:
         """Return why the next action cannot be changed or accepted."""

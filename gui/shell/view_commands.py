@@ -152,8 +152,12 @@ class ViewCommands(CommandGroup):
         Command("next_recorded", "Next rec&orded step", "Ctrl+F10", "arrow-right", VIEW, 2.2,
             "Show the recorded step after the one in view", next_recorded, _why_no_next,
             help="getting-started.md#look-at-an-earlier-step"),
-        Command("before_after", "Before and &after", "Ctrl+Alt+B", "split-horizontal", VIEW, 2.4,
-            "Show the page before and after the recorded step: side by side, with a slider, or before alone",
+        Command("flip", "Fl&ip before and after", "F4", "arrow-swap", VIEW, 2.4,
+            "Show the other page of the step in view: the one before its action, or the one after it",
+            lambda self: self.window.time.flip(), lambda self: self.window.time.why_no_flip,
+            help="window.md#before-and-after-a-step"),
+        Command("before_after", "Compare before and &after", "Ctrl+Alt+B", "split-horizontal", VIEW, 2.45,
+            "Show the page before and after the recorded step: side by side, with a slider, or one alone",
             lambda self: self.window.page.cover.next_mode(), _why_no_recorded,
             help="window.md#before-and-after-a-step"),
         Command("now", "&Back to now", "Esc", "history", VIEW, 2.5, "Show the live page and the current step", now,
@@ -186,7 +190,7 @@ class LayoutCommands(CommandGroup):
 
     COMMANDS = (
         Command("layout_watch", "&Watch", "Ctrl+Alt+1", "eye", LAYOUT, 1.1,
-            "Show the page large, with runs, next action and time", **_layout("watch")),
+            "Show the page large, with runs and the action", **_layout("watch")),
         Command("layout_debug", "&Debug", "Ctrl+Alt+2", "debug-alt", LAYOUT, 1.2, "Show all panels around the page",
             **_layout("debug")),
         Command("layout_curate", "&Curate", "Ctrl+Alt+3", "library", LAYOUT, 1.3,

@@ -47,10 +47,10 @@ TRIALS: tuple[WelcomeOffer, ...] = (
     ),
     WelcomeOffer(
         title="Correct an action by hand",
-        text="It opens a form. Step with F10, then change the target in Next action, or press F7 and point "
+        text="It opens a form. Step with F10, then change the target in the Action panel, or press F7 and point "
         "at another element. Accept takes your action, and the trace keeps both.",
         button="Open login-user",
-        hint="Press F10, change the action in Next action (or F7 and point), then Accept.",
+        hint="Press F10, change the action in the Action panel (or F7 and point), then Accept.",
         opens=OpenedTask(task="miniwob/login-user"),
     ),
     WelcomeOffer(

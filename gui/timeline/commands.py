@@ -17,5 +17,9 @@ COMMANDS = (
         "Show the recorded steps of the run in view one after another. Press again, or Esc, to stop",
         lambda feature: feature.window.time.toggle_playing(), _why_no_playing, help="window.md#play-a-run-back"),
     Command("time_bar", "&Time bar", "Ctrl+T", "history", VIEW, 3.2,
-        "Show the time bar and go to it. Press again to hide it", lambda feature: feature.window.time.reach()),
+        "Show where the time of the run went, and go to it. Press again to hide it",
+        lambda feature: feature.window.time.reach()),
+    Command("fold_film", "Fol&d the filmstrip", "Ctrl+Shift+T", "fold", VIEW, 3.3,
+        "Fold the pictures of the steps to a line, or show them again",
+        lambda feature: feature.window.time.toggle_film(), help="window.md#filmstrip"),
 )  # fmt: skip

@@ -114,14 +114,12 @@ class TimelineController(FeatureController):
 
     @property
     def _is_seen(self) -> bool:
-        """Whether the time of the run is visible: in its bar, or in Diff, which offers its steps."""
+        """Whether the steps of the run are visible: in the filmstrip and time bar, or in Diff, which offers them."""
         return self.window.time.isVisible() or self.window.docks.is_in_front("Diff")
 
     @Slot()
     def _on_shown(self) -> None:
-        if self.window.time.isVisible():
-            self._room.start()  # After the window is laid out with it.
-        self._read_times()
+        self._room.start()  # After the window is laid out with it.
 
     def _read_soon(self) -> None:
         if self._timed and not self._rest.isActive():

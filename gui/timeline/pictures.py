@@ -43,6 +43,8 @@ class StepPicturesController(FeatureController):
         cover = window.page.cover
         cover.set_mode(window.remembered.cover_mode)
         cover.mode_changed.connect(self._on_mode)
+        window.time.show_mode(cover.mode)
+        window.time.mode_wanted.connect(cover.set_mode)
         cover.pictures_wanted.connect(self._ask)
         window.step_shown.connect(self._on_step)
         window.page.messages.pictures_requested.connect(service.look_restored)
@@ -108,3 +110,4 @@ class StepPicturesController(FeatureController):
 
     def _on_mode(self) -> None:
         self.window.remembered.cover_mode = self.window.page.cover.mode
+        self.window.time.show_mode(self.window.page.cover.mode)

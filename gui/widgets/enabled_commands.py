@@ -32,7 +32,7 @@ def why_no_step(view: SessionView) -> str:
     if view.handed_over:
         return HANDED_OVER
     if view.mode == "answering":
-        return "The agent waits for your answer: give it in Next action (Alt+4)"
+        return "The agent waits for your answer: give it in the Action panel (Alt+4)"
     return "" if view.mode in RESTING else GOING_ON
 
 

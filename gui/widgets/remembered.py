@@ -121,8 +121,10 @@ class Remembered:
     waits_folded = _Kept("time/folded", True, lambda text: text != "false", _to_word)
     """Whether the time bar draws waits short."""
     film_shown = _Kept("time/film", True, lambda text: text != "false", _to_word)
-    """Whether the time bar has the pictures of the steps."""
-    film_height = _Kept("time/film_height", 92, lambda text: min(280, max(64, int(text))))
+    """Whether the filmstrip is shown, and not folded to a line."""
+    time_shown = _Kept("time/shown", False, lambda text: text == "true", _to_word)
+    """Whether the time bar is shown below the filmstrip."""
+    film_height = _Kept("time/film_height", 72, lambda text: min(280, max(64, int(text))))
     """Height of the filmstrip in pixels."""
     cover_mode = _Kept[CoverMode]("page/before_after", "one", _cover_mode)
     play_speed = _Kept[Speed]("time/speed", "1", _speed)

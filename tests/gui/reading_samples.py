@@ -24,6 +24,7 @@ from core.debugger.timeline.views import (
 )
 from core.schema.messages import Usage
 from core.schema.step import CallRecord
+from tests.gui import samples
 
 START = 1_700_000_000.0
 URL = "http://127.0.0.1:41873"
@@ -176,6 +177,7 @@ def times(count: int = 5, wait: float = 8.0) -> TimeView:
     )
     return TimeView(
         run=18,
+        row=samples.run_row(18, outcome="running"),
         begun=START,
         ended=steps[-1].ended,
         steps=tuple(steps),

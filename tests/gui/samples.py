@@ -346,6 +346,7 @@ BREAKS = BreaksView(
 
 RAW = "\n".join(element.line() for element in ELEMENTS)
 OBSERVATION = ObservationView(
+    elements=ELEMENTS,
     url="http://127.0.0.1:41873/item/B09-LAMP-GRN",
     title="Lamp, green, 20 in – Shop",
     raw=RAW,

@@ -75,7 +75,7 @@ class StepTexts:
     def _described(self, place: FixPlace, text: str) -> EditText:
         match place.kind:
             case "action":
-                hint = "Write it as in Next action, such as click [12]. This changes only the step, no file."
+                hint = "Write it as in the Action panel, such as click [12]. This changes only the step, no file."
                 return EditText(name=place.name, title=place.title, hint=hint, text=text)
             case "exemplar":
                 hint = "Run again without this exemplar, retire it (Alt+K), or edit it in the library."

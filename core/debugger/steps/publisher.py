@@ -13,7 +13,7 @@ from core.debugger.background_read import LatestRead, TraceReader
 from core.debugger.live_page import LivePageView, OutlineView
 from core.debugger.services import Current
 from core.debugger.steps.view import MadeParts, recorded_step, ref_of, step_view
-from core.debugger.steps.views import ActionView, StepView
+from core.debugger.steps.views import ActionView, Side, StepView
 from core.schema.errors import BackstepError
 from core.schema.signal import Signal
 from core.trace.store import TraceStore
@@ -62,6 +62,7 @@ class StepPublisher:
         self._problem = ""
         """Why the action that a person wrote since cannot be taken."""
         self._shows_recorded = False
+        self._side: Side = "before"
 
     # The current step
 
@@ -197,11 +198,15 @@ class StepPublisher:
 
     # Recorded steps
 
-    def show_recorded(self, run: int, number: int) -> None:
-        """Show a stored step over the live page; of several asked for in a row only the last is sent."""
+    def show_recorded(self, run: int, number: int, side: Side | None = None) -> None:
+        """Show a stored step over the live page; of several asked for in a row only the last is sent.
+
+        Without a `side` it is the one that was shown last since the live page was.
+        """
         store = self._current.store
         if store is None:
             return
+        shown = self._side = side or self._side
 
         def send(view: StepView) -> None:
             self._shows_recorded = True
@@ -209,7 +214,7 @@ class StepPublisher:
 
         self._recorded.withdraw()
         self._recorded.ask(
-            lambda: self._reader.ask(store, lambda file: recorded_step(file, run, number)),
+            lambda: self._reader.ask(store, lambda file: recorded_step(file, run, number, shown)),
             send,
             self._complain,
         )
@@ -217,7 +222,7 @@ class StepPublisher:
     def show_live(self) -> None:
         """Show no recorded step any more: the next that is sent is the current one."""
         self._recorded.withdraw()
-        self._shows_recorded = False
+        self._shows_recorded, self._side = False, "before"
 
     # The end
 

@@ -16,13 +16,15 @@ from core.debugger.steps.views import (
     PageChanges,
     PermissibleView,
     ScreenshotView,
+    Side,
+    StateView,
     StepView,
 )
 from core.llm.costs import count_tokens
 from core.llm.openai_format import shaped_message
 from core.llm.replies import split_thinking
 from core.schema.action import Action, RefTarget
-from core.schema.errors import TraceError
+from core.schema.errors import NotInTraceError, TraceError
 from core.schema.messages import LLMReply, Message
 from core.schema.observation import Element, Observation, Ref
 from core.schema.step import (
@@ -65,11 +67,64 @@ class MadeParts:
         return part  # type: ignore[no-any-return]
 
 
-def recorded_step(store: TraceStore, run: int, number: int) -> StepView:
-    """Return everything of a stored step; raises TraceError."""
+def recorded_step(store: TraceStore, run: int, number: int, side: Side = "before") -> StepView:
+    """Return everything of a stored step, with the page before or after its action; raises TraceError."""
     detail = store.step(run, number)
     told = store.run(detail.row.run).preset == ATTACHED.name
-    return step_view(store, run, detail, MadeParts(), live=False, told=told)
+
+    def made(one: StepDetail, unread: str) -> StepView:
+        view = step_view(store, run, one, MadeParts(), live=False, told=told)
+        return view if record_of(Observed, one.records) is not None else _without_page(view, unread)
+
+    view = made(detail, not_read(detail))
+    if side == "before":
+        return view
+    following, why = step_after(store, detail)
+    after = made(following, not_read(following)) if following is not None else _without_page(view, why)
+    return view.replace(
+        side=side,
+        state=after.state,
+        permissible=after.permissible.replace(chosen="", chosen_ref=None),
+        observation=after.observation,
+        screenshot=after.screenshot.replace(box=None, caption=f"After step {number}: {action_text(detail)}"),
+    )
+
+
+def step_after(store: TraceStore, detail: StepDetail) -> tuple[StepDetail | None, str]:
+    """Return the step that observed the page after a step, or None and why no step did; raises TraceError."""
+    row = detail.row
+    try:
+        following = store.step(row.run, row.number + 1)
+    except NotInTraceError:
+        if store.run(row.run).outcome == "running":
+            return None, "The page has not been observed since this step."
+        return None, "This is the last step of its run: the page was not observed after it."
+    if following.row.trial != row.trial:
+        return None, (
+            f"The next step begins trial {following.row.trial} on a new page: the page was not observed "
+            "after this step."
+        )
+    return following, ""
+
+
+def not_read(detail: StepDetail) -> str:
+    """Return the sentence for a step without an observation."""
+    return f"Step {detail.row.number} was started, but its page was not read."
+
+
+def action_text(detail: StepDetail) -> str:
+    """Return the step's action as text."""
+    chosen = action_of(detail.records)
+    return str(chosen) if chosen is not None else "no action"
+
+
+def _without_page(view: StepView, why: str) -> StepView:
+    return view.replace(
+        state=StateView(message=why),
+        permissible=PermissibleView(message=why),
+        observation=ObservationView(message=why),
+        screenshot=ScreenshotView(missing=why),
+    )
 
 
 def step_view(
@@ -225,6 +280,7 @@ def _observation(
         code=abstracted.code if abstracted else "",
         kept=_kept(observation, abstracted),
         changes=page_changes(before, observation),
+        elements=observation.elements,
     )
 
 
@@ -303,7 +359,7 @@ def screenshot_view(source: StepSource, detail: StepDetail) -> ScreenshotView:
     observed, acted = record_of(Observed, detail.records), record_of(Acted, detail.records)
     chosen = action_of(detail.records)
     if observed is None:
-        return ScreenshotView(caption="This step was started, but its page was not read.")
+        return ScreenshotView(missing=not_read(detail))
     data = b""
     if observed.screenshot:
         try:
@@ -314,7 +370,7 @@ def screenshot_view(source: StepSource, detail: StepDetail) -> ScreenshotView:
         data=data,
         viewport=observed.observation.viewport,
         box=place_of(chosen, observed, acted),
-        caption=f"Step {detail.row.number}: {chosen if chosen is not None else 'no action'}",
+        caption=f"Step {detail.row.number}: {action_text(detail)}",
     )
 
 

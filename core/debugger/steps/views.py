@@ -82,6 +82,10 @@ class StateView(Record):
     """After this many transitions something of the buffer has to be chosen."""
 
 
+Side = Literal["before", "after"]
+"""Which page of a step is shown: the one that it observed, or the one that its action led to."""
+
+
 class PermissibleView(Record):
     """The permissible actions."""
 
@@ -92,6 +96,8 @@ class PermissibleView(Record):
     chosen: str = ""
     """The chosen action as text, to be marked."""
     chosen_ref: Ref | None = None
+    message: str = ""
+    """In place of the rest: why there is none."""
 
 
 class ActionView(Record):
@@ -277,6 +283,10 @@ class ObservationView(Record):
     html: str = ""
     reused: bool = False
     changes: PageChanges = PageChanges()
+    elements: tuple[Element, ...] = ()
+    """What refs stand for in this observation."""
+    message: str = ""
+    """In place of the rest: why there is none."""
 
 
 class MessageView(Record):
@@ -329,6 +339,8 @@ class ScreenshotView(Record):
     viewport: tuple[int, int] = (0, 0)
     box: Box | None = None
     caption: str = ""
+    missing: str = ""
+    """Why there is no picture, if it is not that none was taken or kept."""
 
 
 class StepView(Record):
@@ -339,6 +351,8 @@ class StepView(Record):
     row: StepRow | None = None
     live: bool = True
     """Whether this is the current step; else the recorded one covers the live page."""
+    side: Side = "before"
+    """Which page state, permissible actions, observation and screenshot describe; the rest is of the step itself."""
     state: StateView = StateView()
     permissible: PermissibleView = PermissibleView()
     action: ActionView = ActionView()

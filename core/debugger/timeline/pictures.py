@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 
-from core.debugger.steps.view import screenshot_view
+from core.debugger.steps.view import not_read, screenshot_view, step_after
 from core.debugger.steps.views import ScreenshotView
 from core.debugger.timeline.views import FilmPictures, StepPictures
-from core.schema.errors import NotInTraceError, TraceError
+from core.schema.errors import TraceError
 from core.schema.step import BlobHash, Observed, record_of
 from core.trace.records import StepDetail
 from core.trace.store import TraceStore
@@ -53,26 +53,17 @@ def restored_pictures(store: TraceStore, run: int) -> StepPictures:
 
 
 def _after(store: TraceStore, detail: StepDetail) -> tuple[ScreenshotView, str]:
-    row = detail.row
-    try:
-        following = store.step(row.run, row.number + 1)
-    except NotInTraceError:
-        if store.run(row.run).outcome == "running":
-            return ScreenshotView(), "The page has not been observed since this step."
-        return ScreenshotView(), "This is the last step of its run: the page was not observed after it."
-    if following.row.trial != row.trial:
-        return ScreenshotView(), (
-            f"The next step begins trial {following.row.trial} on a new page: the page was not observed "
-            "after this step."
-        )
+    following, why = step_after(store, detail)
+    if following is None:
+        return ScreenshotView(), why
     after = screenshot_view(store, following).replace(box=None)
-    return after, "" if after.data else _missing(following, f"The picture after step {row.number}")
+    return after, "" if after.data else _missing(following, f"The picture after step {detail.row.number}")
 
 
 def _missing(detail: StepDetail, what: str) -> str:
     observed = record_of(Observed, detail.records)
     if observed is None:
-        return f"{what} is missing: step {detail.row.number} was started, but its page was not read."
+        return f"{what} is missing. {not_read(detail)}"
     return f"{what} cannot be read from the database." if observed.screenshot else f"{what} {_NOT_KEPT}"
 
 

@@ -126,7 +126,7 @@ def time_view(store: TraceStore, run: int) -> TimeView:
     rows = {step.number: step for step in store.steps(run)}
     times = store.times(run)
     if not times:
-        return TimeView(run=run, begun=row.started, ended=row.started)
+        return TimeView(run=run, row=row, begun=row.started, ended=row.started)
     calls = store.calls.of(run)
     by_step: dict[int, list[CallRecord]] = {}
     for call in calls:
@@ -143,6 +143,7 @@ def time_view(store: TraceStore, run: int) -> TimeView:
     marks = [*_of_events(store, run, calls), *_of_steps(store, run, steps), *_of_branches(store, row, steps)]
     return TimeView(
         run=run,
+        row=row,
         begun=steps[0].begun,
         ended=max(step.ended for step in steps),
         steps=steps,

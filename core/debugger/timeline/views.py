@@ -6,7 +6,7 @@ from core.browser.log.records import LogPart
 from core.debugger.steps.views import ScreenshotView
 from core.schema.record import Record
 from core.schema.step import BlobHash, CallRecord, Phase, seconds_covered
-from core.trace.records import StepRow
+from core.trace.records import RunRow, StepRow
 
 
 class PageLogView(Record):
@@ -92,6 +92,8 @@ class TimeView(Record):
     """A run on the time bar."""
 
     run: int = 0
+    row: RunRow | None = None
+    """The run with its result; None if there is none, or it cannot be shown."""
     begun: float = 0.0
     ended: float = 0.0
     steps: tuple[StepSpan, ...] = ()

@@ -1,4 +1,4 @@
-"""Next action: what is about to happen; the person can accept it, change it, ask again or skip it.
+"""Action: what is about to happen; the person can accept it, change it, ask again or skip it.
 
 The same panel shows the outcome of the action of an old step, and lets a person answer in the LLM's place.
 """
@@ -336,15 +336,17 @@ class ActionPanel(QWidget):
             self._session.message if view.editable and self._session.mode == "waiting" else ""
         )
         self.told.show_text(view.told if not thinking else "")
-        self.thought.show_text(f"“{view.thought}”" if view.thought and not answering else "")
+        before = view.proposed or (self._base if view.editable and self.changed and not answering else "")
+        replaced = bool(before) and view.origin == "person"  # The thought is the agent's, not the person's.
+        self.thought.show_text(f"“{view.thought}”" if view.thought and not answering and not replaced else "")
         self.thought_edit.setVisible(answering)
         self.streaming.setVisible(thinking and bool(view.streaming))
         _follow_stream(self.streaming, view.streaming if thinking else "")
         self.form.setVisible(self.editable)
         set_flag(self.form, "next", self.editable)
         self.taken.show_text(view.action if view.action and not self.editable and not thinking else "")
-        before = view.proposed or (self._base if view.editable and self.changed and not answering else "")
-        self.proposed.show_text(f"The agent had proposed: {before}" if before else "")
+        why = f", because “{view.thought}”" if view.thought and replaced else ""
+        self.proposed.show_text(f"The agent had proposed: {before}{why}" if before else "")
         waiting = "Waiting for the first words of the LLM. F5 twice cancels the call." if thinking else ""
         self.message.show_text(view.message or (waiting if not view.streaming else ""))
         set_tone(self.message, "bad" if view.outcome == "failed" else "dim")

@@ -21,11 +21,16 @@ from gui.theme.theme import Theme
 from gui.widgets.layouts import in_column
 from gui.widgets.words import OrWords, labelled, show_words
 
-NONE = "No run is in view. F10 takes the first step; its steps, calls and waits appear here over time."
+_NONE = "No run is in view. F10 takes the first step; its steps, calls and waits appear here over time."
 _BEGINNING = "The run has no steps yet. F10 takes the first one."
 _SIDE = 6
 _NEAR = 6.0
 """Distance in pixels within which the pointer hits a mark."""
+
+
+def no_steps(view: TimeView) -> str:
+    """Return why a view has no steps, and what to do."""
+    return _BEGINNING if view.run else _NONE
 
 
 class TimeBar(QWidget):
@@ -275,7 +280,7 @@ class TimeArea(QWidget):
         self.or_words = OrWords(self.bar, self)
         self._fit()
         theme.text_resized.connect(self._fit)  # After the bar's own handler.
-        self.or_words.say(NONE)
+        self.or_words.say(_NONE)
         in_column(self, self.or_words, self.slider, spacing=0)
         self.bar.changed.connect(self._follow)
         self._follow()
@@ -283,8 +288,7 @@ class TimeArea(QWidget):
     @Slot(object)
     def show_times(self, view: TimeView) -> None:
         """Replace what is shown with `view`."""
-        empty = "" if view.steps else _BEGINNING if view.run else NONE
-        self.or_words.say(view.problem or empty)
+        self.or_words.say(view.problem or ("" if view.steps else no_steps(view)))
         self.bar.show_times(view)
 
     def _fit(self) -> None:

@@ -26,6 +26,8 @@ from gui.widgets.words import show_words
 _CAPTION = 17
 _GAP = 6
 _CHIP = 15
+_SIGN = 17
+"""Space that the sign of the action's origin takes in the caption, with the margin before it."""
 _RATIO = 1.6
 """Width of a picture's cell relative to its height. A picture with another shape is fitted into it."""
 _REST_MS = 220
@@ -73,9 +75,8 @@ class FilmStrip(QListView):
         self.setAutoScroll(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        # The pictures fill the height. A scroll bar that appears and disappears would change whether it is needed.
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         self.setAccessibleName("Filmstrip")
+        self.setProperty("film", True)
         self.viewport().setMouseTracking(True)
         theme.text_resized.connect(self._lay_out)
         theme.changed.connect(self.viewport().update)
@@ -154,19 +155,22 @@ class FilmStrip(QListView):
         return "\n".join(lines)
 
     def chips(self, step: StepSpan, cell: QRect) -> list[tuple[TimeMark, QRect]]:
-        """Return the marks of a step, one of each kind, with their positions in its cell."""
+        """Return the marks of a step, one of each kind, with their positions at the right of its caption."""
         chip = self._theme.scaled(_CHIP)
         kinds = {mark.kind: mark for mark in reversed(self._marks.get(step.number, ()))}
-        room = (cell.width() - 4) // (chip + 2)
-        return [
-            (mark, QRect(cell.left() + 4 + place * (chip + 2), cell.top() + 4, chip, chip))
-            for place, mark in enumerate(sorted(kinds.values(), key=lambda mark: mark.time)[:room])
+        number = _SIGN + self.fontMetrics().horizontalAdvance(f"{step.number} ")
+        shown = sorted(kinds.values(), key=lambda mark: mark.time)[
+            : max((cell.width() - number) // (chip + 1), 0)
         ]
+        left, top = cell.right() - 2 - len(shown) * (chip + 1), cell.bottom() - chip - 1
+        return [(mark, QRect(left + at * (chip + 1), top, chip, chip)) for at, mark in enumerate(shown)]
 
     @property
     def picture_height(self) -> int:
         """Height of a picture's cell in pixels."""
-        return max(self.viewport().height() - self._theme.scaled(_CAPTION) - 4, 20)
+        # There is always room for the scroll bar: else its appearance would change whether it is needed.
+        room = self.height() - self.horizontalScrollBar().sizeHint().height()
+        return max(room - self._theme.scaled(_CAPTION) - 4, 20)
 
     @property
     def pitch(self) -> int:
@@ -213,12 +217,8 @@ class FilmStrip(QListView):
     # Qt's events
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        room = self.viewport().rect()
-        painter = QPainter(self.viewport())
-        painter.fillRect(room, self._theme.colour("window"))
-        painter.end()
         super().paintEvent(event)
-        first, last = (self.indexAt(QPoint(x, 1)).row() for x in (0, room.right()))
+        first, last = (self.indexAt(QPoint(x, 1)).row() for x in (0, self.viewport().width() - 1))
         seen = self.view.steps[max(first, 0) : last + 1 if last >= 0 else None]
         self.thumbnails.want(step.picture for step in seen if step.picture)
 
@@ -283,7 +283,7 @@ class _Cells(RowDelegate):
         self._film = film
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        return QSize(self._film.pitch, self._film.viewport().height())
+        return QSize(self._film.pitch, self._film.picture_height + self.theme.scaled(_CAPTION) + 4)
 
     def draw(self, painter: QPainter, rect: QRect, state: QStyle.StateFlag, index: Index) -> None:
         step: StepSpan = self._film.view.steps[index.row()]
@@ -293,13 +293,15 @@ class _Cells(RowDelegate):
         painter.setFont(self.theme.small_font())
         painter.fillRect(cell, colour("selected" if viewed else "raised"))
         self._paint_picture(painter, room, step)
-        self._paint_caption(painter, cell.adjusted(4, room.height(), -3, 0), step, viewed=viewed)
+        chips = self._film.chips(step, cell)
+        taken = cell.right() - chips[0][1].left() + 3 if chips else 3
+        self._paint_caption(painter, cell.adjusted(4, room.height(), -taken, 0), step, viewed=viewed)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         width = 3 if viewed else 1
         painter.setPen(QPen(colour("agent" if viewed else "line"), width))
         inset = width // 2
         painter.drawRect(cell.adjusted(inset, inset, -inset - 1, -inset - 1))
-        for mark, chip in self._film.chips(step, cell):
+        for mark, chip in chips:
             sign, tone, _ = time_words.MARKS[mark.kind]
             painter.fillRect(chip, colour("panel"))
             painter.setPen(colour("line"))
@@ -317,9 +319,11 @@ class _Cells(RowDelegate):
             words = step_text(step)
         if words:
             painter.setPen(self.theme.colour("dim"))
-            flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextWordWrap
+            flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop | Qt.TextFlag.TextWordWrap
             painter.save()
-            inside = room.adjusted(6, 4, -6, -4)
+            inside = room.adjusted(6, 4, -4, -2)
+            lines = max(inside.height() // painter.fontMetrics().lineSpacing(), 1)  # None is cut in half.
+            inside.setHeight(lines * painter.fontMetrics().lineSpacing())
             painter.setClipRect(inside)
             painter.drawText(inside, int(flags | Qt.TextFlag.TextWrapAnywhere), words[:_LONGEST])
             painter.restore()
@@ -331,7 +335,7 @@ class _Cells(RowDelegate):
         paint_origin(painter, mark, step.origin, colour, hollow=struck or step.outcome == "pending")
         painter.setPen(self.theme.colour("bad" if failed else "text" if viewed else "dim"))
         words = f"{step.number}{' ✗' if failed else ''} {step_text(step) if step.picture else ''}"
-        draw_cut(painter, room.adjusted(13, 0, 0, 0), words.rstrip(), LEFT)
+        draw_cut(painter, room.adjusted(_SIGN - 4, 0, 0, 0), words.rstrip(), LEFT)
 
 
 def _inside(rect: QRect) -> QRect:

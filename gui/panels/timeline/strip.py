@@ -1,27 +1,34 @@
-"""The strip above the status line: the filmstrip above the time bar, with their buttons."""
+"""The axis of time over the window: which step is in view, which page of it, the filmstrip, and the time bar."""
 
 from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QToolBar, QToolButton, QWidget
+from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QSizePolicy, QToolBar, QToolButton, QWidget
 
+from core.debugger.steps.views import Side, StepView
 from core.debugger.timeline.views import Speed, TimeView
+from gui.panels.runs.model import verdict_word
 from gui.panels.timeline import text as time_words
-from gui.panels.timeline.bar import TimeArea
+from gui.panels.timeline.bar import TimeArea, no_steps
 from gui.panels.timeline.film import FilmStrip
 from gui.theme.theme import Theme
 from gui.widgets.buttons import icon_button
 from gui.widgets.choices import titled_box
-from gui.widgets.layouts import in_column, in_row
-from gui.widgets.remembered import Remembered
-from gui.widgets.words import labelled, small_label
+from gui.widgets.layouts import holding, in_column, in_row
+from gui.widgets.remembered import CoverMode, Remembered
+from gui.widgets.words import ElidedLabel, OrWords, labelled, set_tone, small_label
 
 _KEY = "Ctrl+T"
 _NO_PICTURES = "no pictures were kept (pictures in the settings, --pictures)"
 _KEY_STEP = 16
 _PLAY, _PLAY_KEY = "Play the run in view back, step by step", "Ctrl+Alt+P"
+_FOLD, _FOLD_KEY = "Fold the filmstrip to a line", "Ctrl+Shift+T"
+_LEFT = 190
+"""Width of the left part, which names the step, for the normal text size."""
+_WIDEST = 16_777_215
+"""The width that Qt uses for a widget without a limit."""
 _SPEEDS: tuple[tuple[str, Speed], ...] = (
     ("0.5×", "0.5"),
     ("1×", "1"),
@@ -30,10 +37,19 @@ _SPEEDS: tuple[tuple[str, Speed], ...] = (
     ("1 s a step", "even"),
 )
 _SPEED_WORDS = "Playback speed: 1× is the speed of the run, with at most two seconds for LLMs"
+_SIDES: dict[Side | None, tuple[str, str]] = {
+    "before": ("Before", "Show the page and its state before the action of the step (F4)"),
+    "after": ("After", "Show the page and its state after the action of the step (F4)"),
+    None: ("Live", "Show the live page and the current step (Esc)"),
+}
+_COMPARISONS: dict[CoverMode, tuple[str, str]] = {
+    "side": ("split-horizontal", "Show the page before the step next to the page after it (Ctrl+Alt+B)"),
+    "slider": ("arrow-both", "Show both pages with a line between them that can be moved (Ctrl+Alt+B)"),
+}
 
 
 class HeightGrip(QWidget):
-    """The upper edge of the filmstrip. Dragging it, or Up and Down, resizes the pictures."""
+    """The lower edge of the filmstrip. Dragging it, or Up and Down, resizes the pictures."""
 
     grown = Signal(int)
     """Pixels by which to grow the filmstrip."""
@@ -42,7 +58,7 @@ class HeightGrip(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._from = 0.0
-        self.setFixedHeight(6)
+        self.setFixedHeight(5)
         self.setCursor(Qt.CursorShape.SplitVCursor)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         labelled(self, "Height of the filmstrip", "Drag, or press Up and Down, to resize the filmstrip")
@@ -53,36 +69,44 @@ class HeightGrip(QWidget):
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         y = event.globalPosition().y()
-        self.grown.emit(round(self._from - y))
+        self.grown.emit(round(y - self._from))
         self._from = y
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down):
-            self.grown.emit(_KEY_STEP if event.key() == Qt.Key.Key_Up else -_KEY_STEP)
+            self.grown.emit(_KEY_STEP if event.key() == Qt.Key.Key_Down else -_KEY_STEP)
         else:
             super().keyPressEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         middle = self.rect().center()
-        tone = "agent" if self.hasFocus() else "faint"
+        tone = "agent" if self.hasFocus() else "line"
         painter.fillRect(middle.x() - 18, middle.y() - 1, 36, 3, self._theme.colour(tone))
         painter.end()
 
 
 class TimeStrip(QToolBar):
-    """Is above the status line; it is hidden and shown like a tool bar, and its state is remembered."""
+    """Is always shown; the filmstrip folds to a line, and the time bar below it is shown on request."""
 
     shown_changed = Signal()
-    """It was shown or hidden."""
+    """The time bar was shown or hidden."""
+    side_wanted = Signal(str)
+    """The page of the step in view to show, a `Side`."""
+    live_wanted = Signal()
+    """Show the live page and the current step."""
+    mode_wanted = Signal(str)
+    """How to show the page before and after the step, a `CoverMode`."""
     playing_changed = Signal(bool)
     """Start or stop the playback of the run in view."""
 
     def __init__(self, theme: Theme, remembered: Remembered, parent: QWidget | None = None) -> None:
-        super().__init__("Time bar", parent)
+        super().__init__("Steps", parent)
         self._theme = theme
         self._remembered = remembered
         self._playing = False
+        self._step = StepView(run=0, number=0)
+        self._viewed = (0, 0)
         self.setObjectName("timeStrip")
         self.setMovable(False)
         self.setFloatable(False)
@@ -92,39 +116,89 @@ class TimeStrip(QToolBar):
         self.film = FilmStrip(theme)
         self.grip = HeightGrip(theme)
         self.grip.grown.connect(self._on_grown)
-        self.facts = small_label(theme)
-        bar, button = self.bar, partial(self._button, theme)
-        pictures = "Show a picture of each step over the time bar"
-        self.pictures = button("device-camera", pictures)
-        self.pictures.setCheckable(True)
-        self.pictures.setChecked(remembered.film_shown)
-        self.pictures.toggled.connect(self._on_pictures)
-        folds = "Shorten waits, or draw everything to scale"
-        self.fold = button("fold", folds)
-        self.fold.setCheckable(True)
-        self.fold.setChecked(remembered.waits_folded)
-        self.fold.toggled.connect(self._on_folded)
-        bar.set_folded(remembered.waits_folded)
-        closer = button("zoom-in", "Zoom in (+ in the bar, or the wheel)", partial(bar.zoom_by, 1.5))
-        farther = button("zoom-out", "Zoom out (− in the bar, or the wheel)", partial(bar.zoom_by, 1 / 1.5))
-        self.fit = button("screen-full", "Show the whole run (0 in the bar)", bar.fit)
-        hide = button("close", f"Hide the time bar; {_KEY} shows it again", self.hide)
+        inside = QWidget(self)
+        self._left, right = holding(self._named(theme)), holding(self._controls(theme))
+        right.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
+        self.film_or_words = OrWords(self.film, inside)
+        row = in_row(None, self._left, (self.film_or_words, 1), right, spacing=0)
+        self.details = self._details(theme)
+        in_column(inside, row, self.grip, self.details, spacing=0)
+        self.addWidget(inside)
+        theme.text_resized.connect(self._fit)
+        self._set_height(remembered.film_height)
+        self._fold_film(folded=not remembered.film_shown)
+        self.show_bar(on=remembered.time_shown)
+        self.show_step(self._step)
+
+    def _named(self, theme: Theme) -> QBoxLayout:
+        """Return the part that names the step and chooses its page."""
+        self.title, self.words = ElidedLabel(), small_label(theme)
+        self.title.setFont(theme.text_font(bold=True))
+        self.sides: dict[Side | None, QToolButton] = {}
+        self._group = QButtonGroup(self)
+        for side, (text, words) in _SIDES.items():
+            button = self.sides[side] = labelled(QToolButton(self), text, words)
+            button.setText(text)
+            button.setCheckable(True)
+            button.setProperty("segment", True)
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            button.clicked.connect(lambda _on=False, side=side: self._on_side(side))
+            self._group.addButton(button)
+        self._naming = in_column(
+            None,
+            self.title,
+            in_row(None, *self.sides.values(), 1, spacing=0),
+            self.words,
+            1,
+            margins=(12, 5, 10, 2),
+            spacing=3,
+        )
+        return self._naming
+
+    def _controls(self, theme: Theme) -> QBoxLayout:
+        """Return the buttons at the right."""
+        button = partial(self._button, theme)
         self.play = button("play", f"{_PLAY} ({_PLAY_KEY})", self.toggle_playing)
         self.play.setCheckable(True)
         self.speed = titled_box(_SPEEDS, "Speed", _SPEED_WORDS)
         self.speed.setFont(theme.small_font())
-        self.speed.setCurrentIndex(self.speed.findData(remembered.play_speed))
+        self.speed.setCurrentIndex(self.speed.findData(self._remembered.play_speed))
         self.speed.currentIndexChanged.connect(self._on_speed)
-        buttons = (self.play, self.speed, self.pictures, self.fold, closer, farther, self.fit, hide)
-        head = in_row(None, (self.facts, 1), *buttons, margins=(8, 0, 4, 0), spacing=2)
-        inside = QWidget(self)
-        in_column(inside, self.grip, head, self.film, self.area, margins=(0, 0, 0, 1), spacing=1)
-        self.addWidget(inside)
-        self.visibilityChanged.connect(lambda _on: self.shown_changed.emit())
-        theme.text_resized.connect(self._fit)
-        self._fit()
-        self._set_height(remembered.film_height)
-        self._show_film()
+        self.comparisons: dict[CoverMode, QToolButton] = {}
+        for mode, (icon, words) in _COMPARISONS.items():
+            one = self.comparisons[mode] = button(icon, words)
+            one.setCheckable(True)
+            one.clicked.connect(lambda on, mode=mode: self.mode_wanted.emit(mode if on else "one"))
+        self.timed = button("history", f"Show the time bar: where the time went ({_KEY})", None)
+        self.timed.setCheckable(True)
+        self.timed.clicked.connect(lambda on: self.show_bar(on=on))
+        self.folder = button("chevron-up", f"{_FOLD} ({_FOLD_KEY})", self.toggle_film)
+        self._controlling = in_column(
+            None,
+            in_row(None, self.play, self.speed, spacing=2),
+            in_row(None, *self.comparisons.values(), self.timed, 1, self.folder, spacing=2),
+            1,
+            margins=(6, 6, 6, 2),
+            spacing=4,
+        )
+        return self._controlling
+
+    def _details(self, theme: Theme) -> QWidget:
+        """Return the time bar with its buttons."""
+        bar, button = self.bar, partial(self._button, theme)
+        self.facts = small_label(theme)
+        self.fold = button("fold", "Shorten waits, or draw everything to scale", None)
+        self.fold.setCheckable(True)
+        self.fold.setChecked(self._remembered.waits_folded)
+        self.fold.toggled.connect(self._on_folded)
+        bar.set_folded(self._remembered.waits_folded)
+        closer = button("zoom-in", "Zoom in (+ in the bar, or the wheel)", partial(bar.zoom_by, 1.5))
+        farther = button("zoom-out", "Zoom out (− in the bar, or the wheel)", partial(bar.zoom_by, 1 / 1.5))
+        self.fit = button("screen-full", "Show the whole run (0 in the bar)", bar.fit)
+        hide = button("close", f"Hide the time bar ({_KEY} shows it again)", lambda: self.show_bar(on=False))
+        buttons = (self.fold, closer, farther, self.fit, hide)
+        head = in_row(None, (self.facts, 1), *buttons, margins=(12, 0, 6, 0), spacing=2)
+        return holding(in_column(None, head, self.area, margins=(0, 0, 0, 1), spacing=1))
 
     @Slot(object)
     def show_times(self, view: TimeView) -> None:
@@ -135,21 +209,66 @@ class TimeStrip(QToolBar):
         self.facts.setText(facts or "Time bar")
         self.area.show_times(view)
         self.film.show_times(view)
-        self._show_film()
+        self.film_or_words.say(view.problem or ("" if view.steps else no_steps(view)))
+        self._name()
+
+    def show_step(self, step: StepView) -> None:
+        """Show which page of which step the window shows."""
+        self._step = step
+        self.show_viewed(step.run, step.number)
+        self.sides[None if step.live else step.side].setChecked(True)
+        acted = step.row is not None and step.row.outcome != "pending"
+        for side in ("before", "after"):
+            words = _SIDES[side][1]
+            if not step.number:
+                words = "No step is in view: open a task (Ctrl+N) or choose a run"
+            elif not acted:
+                words = f"Step {step.number} has not been carried out yet: the panels show the page before it"
+            self.sides[side].setEnabled(acted and bool(step.number))
+            self.sides[side].setToolTip(words)
 
     def show_viewed(self, run: int, number: int) -> None:
-        """Mark the step whose content the panels show."""
+        """Mark a step as the one in view, also while only its picture is shown."""
+        self._viewed = (run, number)
+        if (run, number) != (self._step.run, self._step.number):
+            self.sides[self._step.side].setChecked(True)  # Only its picture is shown.
         self.bar.show_viewed(run, number)
         self.film.show_viewed(run, number)
+        self._name()
+
+    def show_mode(self, mode: CoverMode) -> None:
+        """Show how the page before and after the step is shown."""
+        for one, button in self.comparisons.items():
+            button.setChecked(one == mode)
+
+    def flip(self) -> None:
+        """Show the other page of the step in view."""
+        shown = self._step.side if not self._step.live else "after"
+        self.side_wanted.emit("before" if shown == "after" else "after")
+
+    @property
+    def why_no_flip(self) -> str:
+        """Why there is no other page of the step in view, or an empty string."""
+        return "" if self.sides["before"].isEnabled() else self.sides["before"].toolTip()
 
     def reach(self) -> None:
-        """Show and focus it; hide it if it already has the focus."""
-        front = self.film if self.pictures.isChecked() and self.film.view.steps else self.bar
-        if self.isVisible() and (self.film.hasFocus() or self.bar.hasFocus()):
-            self.hide()
-            return
-        self.show()
-        front.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        """Show and focus the time bar; hide it if it already has the focus."""
+        on = not self.bar.hasFocus()
+        self.show_bar(on=on)
+        if on:
+            self.bar.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def show_bar(self, *, on: bool) -> None:
+        """Show or hide the time bar."""
+        self._remembered.time_shown = on
+        self.timed.setChecked(on)
+        self.details.setVisible(on)
+        self.shown_changed.emit()
+
+    def toggle_film(self) -> None:
+        """Fold the filmstrip to a line, or unfold it."""
+        self._remembered.film_shown = not self._remembered.film_shown
+        self._fold_film(folded=not self._remembered.film_shown)
 
     @property
     def is_playing(self) -> bool:
@@ -169,10 +288,31 @@ class TimeStrip(QToolBar):
         self.play.setIcon(self._theme.icon("debug-pause" if on else "play"))
         words = "Pause at this step" if on else _PLAY
         labelled(self.play, words, f"{words} ({_PLAY_KEY})")
-        if on:
-            self.show()
         if changed:
             self.playing_changed.emit(on)
+
+    def _name(self) -> None:
+        """Name the step in view, and its run with its result."""
+        run, number = self._viewed
+        view = self.film.view
+        known = view.row if view.run == run else None
+        last = max([number, *(step.number for step in view.steps)]) if known is not None else 0
+        title = f"Step {number} of {last}" if last else f"Step {number}"
+        self.title.setText(title if number else "No step yet" if run else "No run in view")
+        words = f"Run {run}" if run else ""
+        if known is not None:
+            words = f"{words} · {verdict_word(known)}"
+        if number and self._step.live and not self.why_no_flip:
+            words = f"{words} · panels: before step {number}"
+        self.words.setText(words)
+        failed = known is not None and known.verdict.success is False
+        set_tone(self.words, "bad" if failed else "dim")
+
+    def _on_side(self, side: Side | None) -> None:
+        if side is None:
+            self.live_wanted.emit()
+        else:
+            self.side_wanted.emit(side)
 
     def _on_speed(self) -> None:
         self._remembered.play_speed = self.speed.currentData()
@@ -181,29 +321,34 @@ class TimeStrip(QToolBar):
         self, theme: Theme, icon: str, words: str, do: Callable[[], object] | None = None
     ) -> QToolButton:
         button = icon_button(theme, icon, words, do, self, size=12)
-        button.setFixedSize(20, 18)
+        button.setFixedSize(22, 20)
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         return button
 
-    def _show_film(self) -> None:
-        shown = self.pictures.isChecked() and bool(self.film.view.steps) and not self.film.view.problem
-        self.film.setVisible(shown)
-        self.grip.setVisible(shown)
+    def _fold_film(self, *, folded: bool) -> None:
+        way = QBoxLayout.Direction.LeftToRight if folded else QBoxLayout.Direction.TopToBottom
+        for layout in (self._naming, self._controlling):
+            layout.setDirection(way)
+        self.film_or_words.setVisible(not folded)
+        self.grip.setVisible(not folded)
+        self._fit()
+        self.folder.setIcon(self._theme.icon("chevron-down" if folded else "chevron-up"))
+        words = "Unfold the filmstrip" if folded else _FOLD
+        labelled(self.folder, words, f"{words} ({_FOLD_KEY})")
 
     def _set_height(self, height: int) -> None:
         self._remembered.film_height = height
-        self.film.setFixedHeight(self._remembered.film_height)
+        self.film_or_words.setFixedHeight(self._remembered.film_height)
 
     def _fit(self) -> None:
         # By default a combo box is too high for the line of buttons.
         self.speed.setFixedHeight(self._theme.scaled(20))
+        width = self._theme.scaled(_LEFT)
+        self._left.setMinimumWidth(width if self._remembered.film_shown else 0)
+        self._left.setMaximumWidth(width if self._remembered.film_shown else _WIDEST)
 
     def _on_grown(self, pixels: int) -> None:
-        self._set_height(self.film.height() + pixels)
-
-    def _on_pictures(self, on: bool) -> None:
-        self._remembered.film_shown = on
-        self._show_film()
+        self._set_height(self.film_or_words.height() + pixels)
 
     def _on_folded(self, on: bool) -> None:
         self._remembered.waits_folded = on

@@ -52,7 +52,7 @@ def _begin(studio: Studio, steps: int = 12, *, pictures: bool = True, dark: bool
         TimeMark(time=view.steps[0].begun, step=1, kind="branch", text="Run 19 leaves run 18 before step 1"),
     )
     studio.timeline.changed.send(view.replace(marks=(*view.marks, *marks)))
-    studio.window.time.show()
+    studio.window.time.show_bar(on=True)
     studio.settle()
 
 

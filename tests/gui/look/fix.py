@@ -71,7 +71,9 @@ def fix_lost(studio: Studio) -> QWidget:
 
 
 def fix_action(studio: Studio) -> QWidget:
-    text = EditText(name="action", title="The action", hint="Written as in Next action.", text="click [12]")
+    text = EditText(
+        name="action", title="The action", hint="Written as in the Action panel.", text="click [12]"
+    )
     view = samples.VIEW.replace(
         place=samples.ACTION, text=text.replace(asked=True, preview=samples.TEXT.preview)
     )

@@ -331,7 +331,7 @@ def timed(studio: Studio) -> None:
     studio.review()
     studio.settle()
     studio.window.dock("Page log").raise_()
-    studio.window.time.show()
+    studio.window.time.show_bar(on=True)
     studio.settle()
     studio.timeline.logged.send(reading_samples.LOG)
     studio.timeline.changed.send(reading_samples.times())
@@ -339,7 +339,7 @@ def timed(studio: Studio) -> None:
 
 def timed_to_scale(studio: Studio) -> None:
     studio.review()
-    studio.window.time.show()
+    studio.window.time.show_bar(on=True)
     studio.settle()
     studio.timeline.changed.send(reading_samples.times(400, 0.5))
     studio.settle()

@@ -197,7 +197,7 @@ def test_a_recorded_step_covers_the_page_and_leaves_it_shown(stack: PageStack, p
     stack.show_step(samples.recorded_step())
     assert stack.covered
     assert page.isVisible()
-    assert stack.cover.geometry() == stack.rect()
+    assert stack.cover.geometry() == page.geometry()
     assert stack.childAt(stack.rect().center()) is stack.cover.picture
     stack.show_step(samples.STEP)
     assert not stack.covered
@@ -205,9 +205,13 @@ def test_a_recorded_step_covers_the_page_and_leaves_it_shown(stack: PageStack, p
 
 def test_the_cover_leads_back_to_now(stack: PageStack, qtbot: QtBot):
     stack.show_step(samples.recorded_step())
-    assert "Step 3 of run 18, recorded" in stack.cover.title.text()
+    assert stack.state_words.text().startswith("Before step 3 of run 18, recorded")
+    assert not stack.handover_button.isVisible()
     with qtbot.waitSignal(stack.back_requested):
-        stack.cover.back_button.click()
+        stack.back_button.click()
+    stack.show_step(samples.STEP)
+    assert stack.state_words.text() == samples.SESSION.instruction
+    assert not stack.back_button.isVisible()
 
 
 def test_a_failure_says_what_to_do_without_moving_the_page(stack: PageStack, page):

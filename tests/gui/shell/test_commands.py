@@ -18,7 +18,7 @@ from gui.shell.help import DOCS
 from gui.shell.main_window import MainWindow
 from gui.shell.undo import Reversible
 from gui.widgets.commands import MENU_BAR, SUBMENUS
-from tests.gui import samples
+from tests.gui import reading_samples, samples
 from tests.gui.look.keys_page import LAST, PAGE, lines
 from tests.gui.stand_ins import AskedSession, DrawnPage
 from tests.test_documentation import anchors_of
@@ -159,6 +159,8 @@ ASKED: dict[str, tuple[Any, ...]] = {
     "failure": ("end", False),
     "max_steps": ("set_max_steps", 9),
     "previous": ("show_step", 18, 4),
+    "flip": ("show_step", 18, 3, "after"),
+    "play_back": ("show_step", 18, 1),
     "next_recorded": ("show_step", 18, 4),
     "now": ("show_now",),
     "accept": ("accept",),
@@ -205,7 +207,8 @@ def seen(window: MainWindow, page: DrawnPage) -> tuple[object, ...]:
         [bound.action.isChecked() for bound in window.commands],
         [bound.action.text() for bound in window.commands],
         (window.layouts.current, window.theme.text_size, window.elements.pinned, window.page.cover.mode),
-        (window.time.isVisible(), window.time.is_playing, window.plan.editing),
+        (window.time.details.isVisible(), window.time.film_or_words.isVisible(), window.time.is_playing),
+        window.plan.editing,
         (window.page.messages.isVisible(), window.page.messages.text.text()),
     )
 
@@ -219,7 +222,7 @@ def do_nothing_at(window: MainWindow, name: str, page: DrawnPage, session: Asked
     assert QTest.qWaitForWindowActive(window)
     window.docks.go_to("Log")
     window.dock("Diff").hide()
-    window.time.hide()
+    window.time.show_bar(on=False)
     session.asked.clear()
     before = seen(window, page)
     QTest.keySequence(window, QKeySequence(window.commands.by_id[name].record.key.split(" or ")[0]))
@@ -237,6 +240,7 @@ def test_each_does_something_when_its_key_is_pressed(
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_arguments: file)
     monkeypatch.setattr(QFileDialog, "getOpenFileNames", lambda *_arguments: ([], ""))
     monkeypatch.setattr(QInputDialog, "getInt", lambda *_arguments: (9, True))
+    installed.time.show_times(reading_samples.times())
     commands = installed.commands.by_id
     left, silent = set(commands) - {"quit"}, []
     for stage in ("review", "recorded", "handed over", "ended", "held"):

@@ -111,7 +111,7 @@ def test_a_pinned_element_stays_for_the_next_step_where_that_has_it(window: Main
     step = samples.STEP.replace(number=6)
     window._show_step(step)
     assert window.elements.pinned == BUY.ref
-    window._show_step(step.replace(number=7, action=step.action.replace(elements=(OTHER,))))
+    window._show_step(step.replace(number=7, observation=step.observation.replace(elements=(OTHER,))))
     assert window.elements.pinned is None
 
 

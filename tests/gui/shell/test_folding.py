@@ -44,9 +44,9 @@ def test_what_the_preset_does_not_use_folds_and_says_so(window: MainWindow, sess
 
 
 def test_the_room_goes_to_the_other_panels(window: MainWindow, session, qtbot: QtBot):
-    before = window.dock("Next action").height()
+    before = window.dock("Action").height()
     show(qtbot, window, session, EMPTY)
-    qtbot.waitUntil(lambda: window.dock("Next action").height() > before)
+    qtbot.waitUntil(lambda: window.dock("Action").height() > before)
     qtbot.waitUntil(lambda: window.dock("Policy stack").height() < 60)
 
 
@@ -93,7 +93,7 @@ def test_the_panel_with_the_focus_folds_by_key_and_the_key_of_a_panel_unfolds_it
 
 
 def test_the_last_open_panel_of_a_column_does_not_fold_by_itself(window: MainWindow, session, qtbot: QtBot):
-    for name in ("State", "Permissible actions", "Next action"):
+    for name in ("State", "Permissible actions", "Action"):
         window.dock(name).hide()
     show(qtbot, window, session, EMPTY)
     assert folded(window) == set()

@@ -42,8 +42,7 @@ def test_a_first_start_shows_every_panel_and_marks_debug(window: MainWindow):
 def test_watch_gives_the_page_the_room(window: MainWindow, qtbot: QtBot):
     before = window.page.width() * window.page.height()
     press(qtbot, window, "watch")
-    assert shown(window) == {"Runs & steps", "Next action"}
-    assert window.time.isVisible()
+    assert shown(window) == {"Runs & steps", "Action"}
     assert window.actions_by_name["layout_watch"].isChecked()
     qtbot.waitUntil(lambda: window.page.width() * window.page.height() > before)
 
@@ -77,7 +76,7 @@ def test_reset_brings_the_current_layout_back_and_no_other(window: MainWindow, q
     window.dock("Log").show()
     window.dock("Runs & steps").fold_wanted.emit(True)
     window.actions_by_name["reset_layout"].trigger()
-    assert shown(window) == {"Runs & steps", "Next action"}
+    assert shown(window) == {"Runs & steps", "Action"}
     assert not window.dock("Runs & steps").folded
     press(qtbot, window, "debug")
     assert "Log" not in shown(window)
@@ -102,7 +101,7 @@ def test_what_a_command_came_to_is_seen_in_each_layout(window: MainWindow, sessi
 
 
 def test_text_grows_in_all_of_the_window_up_to_a_limit_and_is_remembered(window: MainWindow, qtbot, settings):
-    title = window.dock("Next action")._title.name
+    title = window.dock("Action")._title.name
     sizes = (title.font().pointSizeF(), window.font().pointSizeF(), window.theme.small_font().pointSizeF())
     for _press in range(9):
         qtbot.keyClick(window, Qt.Key.Key_Plus, CTRL_ALT)

@@ -54,7 +54,10 @@ def test_what_the_session_sends_reaches_every_panel(window: MainWindow, session,
     assert window.tool_bar.task.value == "miniwob/book-flight · seed 3"
     assert window.dock("Prompt").windowTitle().replace("\u202f", " ") == "Prompt 1 052"
     facts = window.status.facts.text().replace("\u202f", " ")
-    assert facts == "step 5 of 30 · phase review · 3 calls · 5 120 tokens · $0.02 · 84 ms outside the LLM"
+    assert (
+        facts
+        == "5 of at most 30 steps · phase review · 3 calls · 5 120 tokens · $0.02 · 84 ms outside the LLM"
+    )
 
 
 def test_f5_pauses_what_is_going_on(window: MainWindow, session, qtbot: QtBot):

@@ -11,6 +11,8 @@ from gui.timeline.controller import install
 from tests.gui import reading_samples, samples
 from tests.gui.stand_ins import AskedSession, PicturingService
 
+_CTRL_SHIFT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+
 
 @pytest.fixture
 def service() -> PicturingService:
@@ -42,14 +44,50 @@ def test_what_is_read_follows_the_step_in_view(window, controller, service, sess
 def test_the_time_bar_is_shown_hidden_and_reached_by_its_key(window, controller, service, qtbot):
     service.changed.send(reading_samples.times())
     qtbot.waitUntil(lambda: len(window.time.bar.view.steps) == 5)
-    assert not window.time.isVisible()  # At first the page has the room.
+    assert window.time.film.isVisible()
+    assert not window.time.bar.isVisible()  # At first the page has the room.
     window.setFocus()
     qtbot.keyClick(window, Qt.Key.Key_T, Qt.KeyboardModifier.ControlModifier)
-    assert window.time.isVisible()
-    assert window.focusWidget() is window.time.film
-    window.time.hide()
+    assert window.time.bar.isVisible()
+    assert window.focusWidget() is window.time.bar
     qtbot.keyClick(window, Qt.Key.Key_T, Qt.KeyboardModifier.ControlModifier)
-    assert window.time.isVisible()
+    assert not window.time.bar.isVisible()
+    qtbot.keyClick(window, Qt.Key.Key_T, _CTRL_SHIFT)
+    assert not window.time.film.isVisible()
+    qtbot.keyClick(window, Qt.Key.Key_T, _CTRL_SHIFT)
+    assert window.time.film.isVisible()
+
+
+def test_the_axis_says_which_page_of_which_step_is_in_view(window, controller, service, session, qtbot):
+    service.changed.send(reading_samples.times())
+    qtbot.waitUntil(lambda: window.time.title.text() == "Step 5 of 5")
+    sides = window.time.sides
+    assert sides[None].isChecked()
+    assert not sides["before"].isEnabled()  # Step 5 is under review: now is before it.
+    assert not window.actions_by_name["flip"].isEnabled()
+    session.step_changed.send(samples.recorded_step())
+    qtbot.waitUntil(sides["before"].isChecked)
+    assert window.time.title.text() == "Step 3 of 5"
+    qtbot.keyClick(window, Qt.Key.Key_F4)
+    assert session.asked[-1] == ("show_step", 18, 3, "after")
+    session.step_changed.send(samples.recorded_step().replace(side="after"))
+    qtbot.waitUntil(sides["after"].isChecked)
+    assert window.page.state_words.text().startswith("After step 3 of run 18")
+    qtbot.keyClick(window, Qt.Key.Key_F4)
+    assert session.asked[-1] == ("show_step", 18, 3, "before")
+    sides[None].click()
+    assert session.asked[-1] == ("show_now",)
+
+
+def test_after_the_last_step_was_done_it_is_said_that_the_panels_show_the_page_before_it(
+    window, controller, service, session, qtbot
+):
+    service.changed.send(reading_samples.times())
+    done = samples.STEP.replace(row=samples.step_row(18, 5, outcome="done"))
+    session.step_changed.send(done)
+    qtbot.waitUntil(lambda: window.time.words.text().endswith("panels: before step 5"))
+    qtbot.keyClick(window, Qt.Key.Key_F4)
+    assert session.asked[-1] == ("show_step", 18, 5, "before")
 
 
 def test_a_step_of_the_bar_is_asked_of_the_session(window, controller, service, session, qtbot):
@@ -83,7 +121,8 @@ def test_scrubbing_shows_steps_over_the_page_and_only_the_last_of_those_overtake
     assert answers == [1]  # One is read at a time.
     service.looked.send(pictures(1))
     qtbot.waitUntil(lambda: answers == [1, 4])
-    assert window.page.cover.title.text().startswith("Step 1 of run 18")
+    assert window.page.state_words.text().startswith("Before step 1 of run 18")
+    assert window.time.sides["before"].isChecked()
     session.step_changed.send(samples.STEP.replace(observation=samples.ABSTRACTED))  # The run goes on.
     qtbot.waitUntil(lambda: window.step_in_view.observation == samples.ABSTRACTED)
     assert window.page.covered
@@ -104,8 +143,7 @@ def test_the_recorded_page_is_shown_beside_the_restored_one(window, controller, 
     cover = window.page.cover
     qtbot.waitUntil(cover.after.isVisible)
     assert [head.text() for head in cover._heads] == ["As recorded", "As restored"]
-    assert cover.buttons["one"].text() == "As recorded"
-    assert cover.title.text().endswith("compared")
+    assert "as recorded and as restored" in window.page.state_words.text()
 
 
 def test_before_and_after_are_read_for_the_recorded_step_and_the_way_is_remembered(

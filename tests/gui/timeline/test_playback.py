@@ -46,7 +46,6 @@ def show_next(window, session, qtbot, count):
 
 def test_from_its_end_it_is_played_from_its_beginning_to_its_last_step(playing, session, qtbot):
     playing.actions_by_name["play_back"].trigger()
-    assert playing.time.isVisible()
     show_next(playing, session, qtbot, 5)
     session.step_changed.send(samples.STEP)  # The last step is the one under way.
     qtbot.waitUntil(lambda: not playing.time.is_playing)

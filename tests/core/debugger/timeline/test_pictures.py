@@ -54,7 +54,7 @@ def test_a_picture_that_was_not_kept_is_told_from_a_page_that_was_not_read(store
     run = store.begin_run(start())
     write_step(store, run, 1)
     store.begin_step(run, 2)
-    assert "step 2 was started, but its page was not read" in step_pictures(store, run, 1).no_after
+    assert "Step 2 was started, but its page was not read" in step_pictures(store, run, 1).no_after
     observed = next(records()).replace(screenshot="")
     store.save_phase(run, 2, observed, blobs=((b"<html></html>" * 9, "text/html"), *_html()))
     view = step_pictures(store, run, 2)

@@ -75,7 +75,7 @@ class StandInSession:
     def tell(self, text: str, *, done: bool = True) -> None:
         self.messages.append(text)
 
-    def show_recorded(self, run: int, number: int) -> None:
+    def show_recorded(self, run: int, number: int, side: object = None) -> None:
         self.shown.append((run, number))
 
     # What tests use

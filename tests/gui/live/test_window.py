@@ -213,7 +213,6 @@ def test_a_recorded_step_covers_the_live_page_which_stays_shown(
     cover, time = desk.window.page.cover, desk.window.time
     desk.wait_until(cover.isVisible)
     assert desk.area.current_view().isVisible()
-    time.show()
     desk.wait_until(lambda: len(time.film.view.steps) == 1)
     desk.wait_until(lambda: bool(time.film.thumbnails.of(time.film.view.steps[0].picture)))
     assert time.film.at.run == run

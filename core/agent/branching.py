@@ -29,6 +29,7 @@ from core.schema.record import Record
 from core.schema.restore import Restored, SentAt
 from core.schema.step import Acted, record_of
 from core.schema.task import Episode, Task, Verdict
+from core.schema.viewport import VIEWPORT
 from core.settings.user_file import near
 from core.trace.records import CaseAttempt, RunRow, RunStart
 from core.trace.store import TraceStore
@@ -77,7 +78,7 @@ async def reopen_task(store: TraceStore, world: World, task: Task, row: RunRow, 
     world.capturer.hidden = world.environment.hidden_selectors
     try:
         world.follow_network(task)
-        await world.tabs.open_profile(row.profile)
+        await world.tabs.open_profile(row.profile, row.viewport or VIEWPORT)
         world.tabs.browser.take_events()
         world.touches.touch()
         episode = await world.environment.open(task, row.seed, TabDriver(world.tabs))
@@ -145,6 +146,7 @@ async def open_branch(
             llm=setup.llm.name,
             browser=setup.browser,
             profile=row.profile,
+            viewport=row.viewport,
             parent_run=owner,
             parent_step=step,
             offline=world.tabs.closed_off,

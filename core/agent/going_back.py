@@ -121,7 +121,7 @@ def stays_done(state: RunState, world: World, step: int) -> tuple[SentAt, ...]:
 async def reopen(state: RunState, world: World) -> None:
     """Start the task again: in a clean profile, or in the named one that the run has."""
     world.follow_network(state.episode.task)
-    await world.tabs.open_profile(state.profile)
+    await world.tabs.open_profile(state.profile, state.viewport)
     state.episode = await world.environment.open(
         state.episode.task, state.episode.seed, TabDriver(world.tabs)
     )

@@ -480,10 +480,11 @@ async def open_run(
     world.capturer.hidden = world.environment.hidden_selectors
     world.follow_network(task)
     task = await world.declare_secrets(task, store.secrets)
+    viewport = task.viewport or preset.viewport or world.viewport
     await world.tabs.open_up()
     world.begin(task)
     try:
-        await world.tabs.open_profile(profile)
+        await world.tabs.open_profile(profile, viewport)
         world.tabs.browser.take_events()
         episode = await world.environment.open(task, seed, TabDriver(world.tabs))
         world.note_told(episode)
@@ -503,6 +504,7 @@ async def open_run(
             llm=llm.name,
             browser=browser,
             profile=profile,
+            viewport=viewport,
             changes=changes,
             attempt=attempt,
             differences=tuple(
@@ -511,7 +513,15 @@ async def open_run(
         )
     )
     store.pages.save_network(run, 0, await world.tabs.network.take())
-    state = RunState(run=run, episode=episode, preset=preset, llm=llm.name, budget=budget, profile=profile)
+    state = RunState(
+        run=run,
+        episode=episode,
+        preset=preset,
+        llm=llm.name,
+        budget=budget,
+        profile=profile,
+        viewport=viewport,
+    )
     world.bound(episode, state.allowed)
     asker = Asker(store, llm, on_asked)
     return (make or AgentRun)(store, world, Prompter(resources, asker), state)

@@ -16,6 +16,7 @@ from core.schema.errors import DataError, UsageError
 from core.schema.exemplar import RecallSettings
 from core.schema.messages import Purpose, Sampling
 from core.schema.record import Record
+from core.schema.viewport import Viewport
 from core.settings.user_file import UserFile, near
 from core.storage.resources import RESOURCES
 from core.trace.records import ATTACHED_NAME
@@ -177,6 +178,8 @@ class PresetFile(Record):
     """The actions of any page that are offered, notes and stopping among them; empty: all."""
     history: int = Field(default=20, ge=0, le=1000)
     """Earlier steps shown in the prompt."""
+    viewport: Viewport | None = None
+    """The size in which pages are seen, unless the task says one; None for that of the settings."""
     pictures: Literal["none", "plain", "outlines"] = "none"
     """The screenshot sent along, where the LLM takes pictures."""
     prompts: PromptFiles

@@ -26,6 +26,7 @@ from core.schema.progress import FailedTrial, Plan, SpaceMemory
 from core.schema.record import Record
 from core.schema.restore import SentAt
 from core.schema.step import Acted, BlobHash, Observed, PhaseRecord, Recalled, Scheduled, record_of
+from core.schema.viewport import VIEWPORT, Viewport
 from core.trace.store import TraceStore
 
 
@@ -35,6 +36,7 @@ class SavedAgent(Record):
     number: int
     trial: int = 1
     profile: str | None = None
+    viewport: Viewport = VIEWPORT
     page_actions_limit: int = 30
     llm_calls_limit: int = 200
     switched: dict[Mechanism, bool] = {}
@@ -91,6 +93,7 @@ _OF_STATE = (
     "number",
     "trial",
     "profile",
+    "viewport",
     "switched",
     "amounts",
     "loaded_at",

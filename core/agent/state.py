@@ -43,6 +43,7 @@ from core.schema.step import (
     Scheduled,
 )
 from core.schema.task import Episode
+from core.schema.viewport import VIEWPORT
 
 Table = TypeVar("Table", bound=Record)
 
@@ -201,6 +202,8 @@ class RunState:
     budget: Budget
     profile: str | None = None
     """The named browser profile that it runs in; None for clean ones."""
+    viewport: tuple[int, int] = VIEWPORT
+    """The size in which its pages are seen."""
     number: int = 1
     """The current step, from 1."""
     trial: int = 1

@@ -30,6 +30,7 @@ from core.schema.observation import Capture
 from core.schema.restore import SentAt, sent_summary
 from core.schema.secrets import Secrets, quoted_in
 from core.schema.task import Episode, Task
+from core.schema.viewport import VIEWPORT
 
 
 class Touches:
@@ -83,6 +84,8 @@ class World:
     """The sites that all tasks may open."""
     upload_folders: tuple[Path, ...] = ()
     """The folders whose files all tasks may give to pages."""
+    viewport: tuple[int, int] = VIEWPORT
+    """The size in which pages are seen where neither task nor preset says one."""
     ask: Ask = refuse
     """Is asked about what leads out of what a task allows."""
 

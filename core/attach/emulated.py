@@ -9,7 +9,6 @@ import re
 from typing import Any
 
 from core.attach.agent_connection import AgentConnection, Emulation, Refused
-from core.browser.chromium import VIEWPORT
 from core.browser.dialogs import DialogAnswer
 from core.browser.host import Engine
 from core.system.patience import within
@@ -127,7 +126,7 @@ async def _contexts(agent: AgentConnection, message: Message) -> Message:
 
 
 async def _window(agent: AgentConnection, message: Message) -> Message:
-    width, height = VIEWPORT
+    width, height = agent.host.viewport
     bounds = {"left": 0, "top": 0, "width": width, "height": height, "windowState": "normal"}
     return {"windowId": 1, "bounds": bounds}
 

@@ -34,11 +34,11 @@ from core.browser.screen import Screen
 from core.browser.screencast import Opened, Screencast
 from core.schema.errors import BrowserError, UsageError
 from core.schema.events import TabId
+from core.schema.viewport import VIEWPORT
 from core.system.patience import within
 
 log = logging.getLogger(__name__)
 
-VIEWPORT = (1000, 720)
 _ACTIVATE_SECONDS = 2.0
 _OFF_IN_PLAYWRIGHT = (
     "AvoidUnnecessaryBeforeUnloadCheckSync DestroyProfileOnBrowserClose HttpsUpgrades "
@@ -109,6 +109,7 @@ class ChromiumHost:
     ) -> None:
         """On a `screen` a person sees it, in a window. `shared` is one that others can drive too, as agents do."""
         self.name = executable
+        self.viewport = VIEWPORT
         self._executable = executable
         self._dialogs = dialogs
         self._profiles = profiles
@@ -226,7 +227,7 @@ class ChromiumHost:
     async def open_profile(self, name: str | None) -> TabId:
         await self._close_context()
         self._windows.forget()
-        viewport: Any = {"width": VIEWPORT[0], "height": VIEWPORT[1]}
+        viewport: Any = dict(zip(("width", "height"), self.viewport, strict=True))
         assert self._playwright is not None
         assert self._browser is not None
         if name:

@@ -64,6 +64,8 @@ class BrowserHost(Protocol):
     """Whose protocol it speaks: `core.attach.emulated` has what each cannot do."""
     events: BrowserEvents
     """What happens in the pages besides what was asked."""
+    viewport: tuple[int, int]
+    """Width and height of the viewport of profiles that are opened from now on, in CSS pixels."""
 
     async def connect(self, playwright: Any) -> Any:
         """Return Playwright's `Browser`, given the `Playwright` object; raises BrowserError."""

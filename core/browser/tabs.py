@@ -28,6 +28,7 @@ from core.browser.settling import DEFAULT_BOUNDS, Bounds, Settled, SettleMark, m
 from core.schema.errors import ActionError, BrowserError
 from core.schema.events import BrowserEvent, BrowserEventKind, TabId
 from core.schema.observation import Tab
+from core.schema.viewport import VIEWPORT
 from core.system.patience import Limit, within
 
 log = logging.getLogger(__name__)
@@ -59,8 +60,12 @@ class Tabs:
 
     # Beginning and end
 
-    async def open_profile(self, name: str | None = None) -> Page:
-        """Begin with one empty tab, as `LiveBrowser.open_profile` does, and raise as it does."""
+    async def open_profile(self, name: str | None = None, viewport: tuple[int, int] = VIEWPORT) -> Page:
+        """Begin with one empty tab, as `LiveBrowser.open_profile` does, and raise as it does.
+
+        `viewport` is the width and height of its pages in CSS pixels.
+        """
+        self.browser.host.viewport = viewport
         await self.browser.open_profile(name)
         context = self.current.playwright_page.context
         try:

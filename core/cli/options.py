@@ -18,7 +18,7 @@ from core.schema.errors import UsageError
 # What a command needs is imported when it is called: the window is to open quickly.
 
 EXIT_UNFINISHED = 1
-_SETTINGS = ("base_url", "browser", "db", "max_steps", "on_gate", "sites", "pictures")
+_SETTINGS = ("base_url", "browser", "db", "viewport", "max_steps", "on_gate", "sites", "pictures")
 """The options of groups that go before the settings of the same name."""
 
 Task = Annotated[str, typer.Option("--task", help="A task's id, such as miniwob/book-flight.")]
@@ -39,6 +39,10 @@ LLMName = Annotated[
 ]
 BaseUrl = Annotated[
     str | None, typer.Option("--base-url", help="The address of an OpenAI-compatible server.")
+]
+Viewport = Annotated[
+    str | None,
+    typer.Option("--viewport", help="The size in which the agent sees pages, such as 1280x720."),
 ]
 MaxSteps = Annotated[
     int | None,
@@ -148,6 +152,7 @@ class Surroundings(TasksKnown):
 
     base_url: BaseUrl = None
     browser: Browser = None
+    viewport: Viewport = None
     db: Database = None
 
     def settings(self, **more: Any) -> Any:

@@ -67,6 +67,7 @@ class Services:
         """Return the browser and the environment for a run of this task."""
         environment = self.environments.environment_of(task)
         return World(
+            viewport=self.settings.viewport,
             tabs=self.tabs,
             actor=Actor(self.tabs),
             capturer=Capturer(),

@@ -26,6 +26,8 @@ PAGE_CLOCK = 1718452800000
 for, as the dates of those who published results did, so calendars open where theirs opened."""
 
 START_SECONDS = 15.0
+_VIEWPORT = (500, 320)
+"""Each page lies in its corner, 160 pixels wide, with the reward beside it; lists and calendars open below it."""
 
 
 class PageEntry(Record):
@@ -214,6 +216,7 @@ def _task(entry: PageEntry | None, page: str) -> Task:
         environment="miniwob",
         instruction=entry.instruction if entry else "",
         tags=entry.tags if entry else (),
+        viewport=_VIEWPORT,
         seeded=True,
         details=details,
     )

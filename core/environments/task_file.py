@@ -23,6 +23,7 @@ from core.schema.expression import compiled
 from core.schema.pattern import Expression
 from core.schema.record import Record
 from core.schema.task import Episode, Task, Verdict
+from core.schema.viewport import Viewport
 from core.settings.file_kinds import TASK_FILE, refuse_others
 from core.settings.settings import Site
 from core.settings.user_file import Problem, UserFile
@@ -190,6 +191,7 @@ class TaskEntry(Record):
     from the seed then."""
     sites: Annotated[tuple[Site, ...], Field(strict=False)] = ()
     upload_folders: Annotated[tuple[Folder, ...], Field(strict=False)] = ()
+    viewport: Viewport | None = None
     secrets: dict[SecretName, Words] = Field(default={}, repr=False)
     """What an agent types by a name without knowing it; ``$NAME`` is read from the environment or the keyring."""
     judge: Judge | None = None
@@ -260,6 +262,7 @@ class TaskFile:
                 judged=entry.judge is not None,
                 sites=entry.sites,
                 upload_folders=entry.upload_folders,
+                viewport=entry.viewport,
                 secrets=entry.secrets,
                 details=entry.details,
             )

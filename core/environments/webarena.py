@@ -93,5 +93,6 @@ def _task(config: WebArenaConfig) -> Task:
         instruction=config.intent,
         start_url=config.start_urls[0] if config.start_urls else "",
         tags=tuple(tags),
+        viewport=config.viewport,
         details={"config": config.model_dump(mode="json", exclude_unset=True)},
     )

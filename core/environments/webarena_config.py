@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -11,6 +12,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    TypeAdapter,
     ValidationError,
     model_validator,
 )
@@ -18,6 +20,7 @@ from pydantic import (
 from core.schema.errors import DataError, UsageError
 from core.schema.record import Record
 from core.schema.task import UnsupportedTask
+from core.schema.viewport import VIEWPORT, Viewport
 from core.settings.file_kinds import TASKS, kind_of_folder, refuse_others
 from core.settings.user_file import MOST_TOLD, Location, Problem, UserFile, problem
 
@@ -227,6 +230,18 @@ _UNJUDGED = {
 }
 
 
+_SIZE: TypeAdapter[tuple[int, int]] = TypeAdapter(Viewport)
+
+
+def _viewport(size: Any) -> tuple[int, int] | None:
+    """Return WebArena's own size with what a task's `viewport_size` changes of it; None if there is no such size."""
+    if not isinstance(size, dict) or not size:
+        return None
+    with suppress(ValidationError):
+        return _SIZE.validate_python((size.get("width", VIEWPORT[0]), size.get("height", VIEWPORT[1])))
+    return None
+
+
 def _so_many(value: Any) -> str:
     return str(len(value) if isinstance(value, list) else 1)
 
@@ -241,6 +256,8 @@ class WebArenaConfig(_Part):
     require_login: bool = False
     require_reset: bool = False
     storage_state: str | dict[str, Any] | None = None
+    viewport_size: dict[str, Any] | None = None
+    """What differs from the usual size, as VisualWebArena writes it."""
     geolocation: None = None
     eval: EvaluationConfig
     folder: str = ""
@@ -260,12 +277,19 @@ class WebArenaConfig(_Part):
         keys = set(data) | set(evaluation) | set(answers if isinstance(answers, dict) else ())
         visual = bool(keys & _VISUAL) or evaluation.get("url_note") == "EXACT"
         found = {key: data[key] for key in _UNJUDGED if data.get(key)}
+        if _viewport(found.get("viewport_size")) is not None:
+            del found["viewport_size"]
         said = [_UNJUDGED[key].format(_so_many(value)) for key, value in found.items()]
         return {**data, "visual": visual, "unjudged": said}
 
     @property
     def id(self) -> str:
         return str(self.task_id)
+
+    @property
+    def viewport(self) -> tuple[int, int] | None:
+        """The size of the viewport, if the file says one that can be set."""
+        return _viewport(self.viewport_size)
 
     @property
     def start_urls(self) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from core.schema.record import Record
+from core.schema.viewport import Viewport
 
 PARTLY_JUDGED = "partly-judged"
 """The tag of a task whose verdict says what was not judged, shown or done."""
@@ -32,6 +33,8 @@ class Task(Record):
     """Hosts that may be opened beside that of the start page, each with those below it; ``*`` for all."""
     upload_folders: tuple[Path, ...] = ()
     """Folders whose files may be given to pages."""
+    viewport: Viewport | None = None
+    """The size in which its pages are to be seen; None for that of the preset or the settings."""
     secrets: dict[str, str] = Field(default={}, repr=False, exclude=True)
     """By the names that an agent has for them: a value, or ``$NAME`` for what the environment or the keyring has."""
     details: dict[str, Any] = {}

@@ -19,6 +19,7 @@ from core.schema.errors import UsageError
 from core.schema.messages import Purpose, ReasoningEffort, Sampling
 from core.schema.record import Record
 from core.schema.secrets import kind_of_header
+from core.schema.viewport import VIEWPORT, Viewport
 from core.settings.user_file import problem, read_model
 
 APP = "backstep"
@@ -199,6 +200,8 @@ class FileSettings(Record):
     embedded_profiles: tuple[Annotated[str, Field(min_length=1)], ...] = ()
     """Named profiles, with their logins, that the embedded browser may open: another user of the machine can drive it
     meanwhile."""
+    viewport: Viewport = VIEWPORT
+    """The size in which agents see pages, unless the task or the preset says one."""
     max_steps: int = Field(default=30, ge=1, le=10_000)
     max_llm_calls: int = Field(default=200, ge=1, le=100_000)
     """LLM calls of one trial."""

@@ -346,6 +346,11 @@ _VERSION_10 = (
 _VERSION_11 = "DROP TABLE bisections;"
 """A bisection is an evaluation."""
 
+_VERSION_12 = (
+    "ALTER TABLE runs ADD COLUMN viewport TEXT; -- the size in which its pages are seen, such as 1280x720"
+)
+"""Keep with a run how large its pages are."""
+
 
 MIGRATIONS = (
     _VERSION_1,
@@ -359,6 +364,7 @@ MIGRATIONS = (
     _VERSION_9,
     _VERSION_10,
     _VERSION_11,
+    _VERSION_12,
 )
 """What makes each version out of the one before; an empty file is version 0."""
 

@@ -8,6 +8,7 @@ from core.schema.record import Record
 from core.schema.restore import Grade
 from core.schema.step import CallRecord, Effect, Origin, Phase, PhaseRecord
 from core.schema.task import Verdict
+from core.schema.viewport import Viewport
 
 _CHANGED_LINES = 8
 """Lines of a change that are shown in words."""
@@ -100,6 +101,8 @@ class RunStart(Record):
     parent_step: int | None = None
     offline: bool = False
     """Whether its pages get recorded answers only, and reach no server."""
+    viewport: Viewport | None = None
+    """The size in which its pages are seen; None for imported runs and those of older versions."""
     changes: Changes = Changes()
     """What was asked of a branch."""
     differences: tuple[Difference, ...] = ()
@@ -158,6 +161,8 @@ class RunRow(Record):
     """For a branch: how well its first page equals the parent's."""
     offline: bool = False
     """Whether its pages get recorded answers only, and reach no server."""
+    viewport: Viewport | None = None
+    """As in `RunStart`."""
     differences: tuple[Difference, ...] = ()
     """For a branch: how it differs from the run that it left; nothing if it was only gone back."""
 

@@ -6,11 +6,12 @@ from concurrent.futures import Future
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtCore import QObject, QSize, Qt, Signal, Slot
 
 from core.browser.host import Engine, end_process, name_problem, profile_names
 from core.schema.errors import UsageError
 from core.schema.events import TabId
+from core.schema.viewport import VIEWPORT
 from core.system.patience import Limit
 from gui.live.page_area import PageArea
 
@@ -52,6 +53,7 @@ class EmbeddedHost:
         self._endpoint = endpoint
         self._caller = _Caller(area)
         self.events = area.events
+        self.viewport = VIEWPORT
         self._unused = ""
         """The tab of a clean profile that is not in use yet."""
 
@@ -112,8 +114,9 @@ class EmbeddedHost:
             )
         unused, self._unused = self._unused, ""
         if unused and not name and unused in await self.tabs():
+            await self._ask(lambda: self._area.device.set_page_size(QSize(*self.viewport)))
             return unused
-        return await self._change(lambda: self._area.open_profile(name))
+        return await self._change(lambda: self._area.open_profile(name, self.viewport))
 
     def profiles(self) -> tuple[str, ...]:
         return profile_names(self._area.profiles.folder)

@@ -46,6 +46,11 @@ class LiveArea(QStackedWidget):
         rect = self._area.view_rect()
         return QRect(self._area.mapTo(self, QPoint(rect.x(), rect.y())), rect.size())
 
+    def seen_rect(self) -> QRect:
+        """Return the part of this widget in which the page is visible."""
+        rect = self._area.seen_rect()
+        return QRect(self._area.mapTo(self, QPoint(rect.x(), rect.y())), rect.size())
+
     def page_scale(self) -> float:
         """Return the number of this widget's pixels per CSS pixel of the page."""
         return self._area.page_scale()

@@ -12,6 +12,7 @@ from PySide6.QtCore import (
     QObject,
     QPoint,
     QRect,
+    QSize,
     Qt,
     QTimer,
     QUrl,
@@ -29,6 +30,8 @@ from core.browser.floods import BrowserEvents, FloodLimit, shortened
 from core.browser.host import MOST_TABS
 from core.schema.action import Action, GoBack, GoForward, NewTab, TabFocus
 from core.schema.events import TabId
+from core.schema.viewport import VIEWPORT
+from gui.live.device import Device
 from gui.live.devtools import DevTools
 from gui.live.downloads import Downloads
 from gui.live.find_bar import FindBar
@@ -76,7 +79,8 @@ class PageArea(QWidget):
         self._addressed = QUrl()
         self._closing: WebView | None = None
         """The tab that the person closes, until its page has agreed."""
-        self._zoom = 1.0
+        self.zoom = 1.0
+        """The page zoom that the person has chosen, while they have the page."""
         self.questions = PageQuestions(self)
         self.devtools = DevTools(self)
         self.find_bar: FindBar | None = None
@@ -95,10 +99,12 @@ class PageArea(QWidget):
         self._bar.currentChanged.connect(self._on_tab_chosen)
         self._bar.tabCloseRequested.connect(self._on_tab_close)
         self._bar.tabBarClicked.connect(self._on_tab_clicked)
-        self._stack = QStackedWidget(self)
-        self._column = in_column(self, self._strip, (self._stack, 1), spacing=0)
-        self._stack.installEventFilter(self)
-        self._box = QuestionBox(self.questions, self._stack)
+        self._stack = QStackedWidget()
+        self._stack.resize(*VIEWPORT)
+        self.device = Device(self._stack, self)
+        self.device.moved.connect(self.view_moved)
+        self._column = in_column(self, self._strip, (self.device, 1), spacing=0)
+        self._box = QuestionBox(self.questions, self.device)
         # Created after the stack, because its pages must be deleted before their profiles.
         self.profiles = PageProfiles(profiles, self)
         self.profiles.download_requested.connect(self._on_download)
@@ -116,13 +122,14 @@ class PageArea(QWidget):
 
     # Used by the host, in the GUI thread
 
-    def open_profile(self, name: str | None) -> str:
+    def open_profile(self, name: str | None, viewport: tuple[int, int] = VIEWPORT) -> str:
         """Drop all tabs and open one empty tab in a clean profile, or in the named one; return its id.
 
-        Raises UsageError for a name that cannot be used.
+        Its pages have a viewport of this width and height. Raises UsageError for a name that cannot be used.
         """
         profile = self.profiles.get(name)
         self._drop_all()
+        self.device.set_page_size(QSize(*viewport))
         self._floods.forget()
         self.profiles.use(profile)
         return self.open_tab()
@@ -134,10 +141,10 @@ class PageArea(QWidget):
 
     def _add(self, place: int | None = None) -> WebPage:
         assert self.profiles.current is not None
-        view = WebView(self.questions, self._stack)
+        view = WebView(self.questions, self._stack, self.window)
         self._set_menu_policy(view)
         view.customContextMenuRequested.connect(partial(self._on_menu, view))
-        view.zoom_turned.connect(lambda by: self._set_zoom(self._zoom * by))
+        view.zoom_turned.connect(lambda by: self._set_zoom(self.zoom * by))
         view.browsed.connect(self.browse)
         page = WebPage(
             self.profiles.current,
@@ -211,12 +218,16 @@ class PageArea(QWidget):
         return widget if isinstance(widget, WebView) else None
 
     def view_rect(self) -> QRect:
-        """Return where the current web view is inside this widget."""
-        return QRect(self._stack.mapTo(self, self._stack.rect().topLeft()), self._stack.size())
+        """Return where the page is drawn inside this widget; parts of it may lie outside of `seen_rect`."""
+        return self.device.place().translated(self.device.pos())
+
+    def seen_rect(self) -> QRect:
+        """Return the part of this widget in which the page is visible."""
+        return self.device.viewport().rect().translated(self.device.pos())
 
     def page_scale(self) -> float:
         """Return the number of this widget's pixels per CSS pixel of the page."""
-        return self._zoom
+        return self.device.drawn_scale * self.zoom
 
     def show_sites(self, sites: Sequence[str]) -> None:
         """Show which sites the agent may open."""
@@ -235,7 +246,7 @@ class PageArea(QWidget):
             for view in self._views():
                 view.refuse_dialogs()
             self.close_search()
-            if self._zoom != 1.0:
+            if self.zoom != 1.0:
                 self._set_zoom(1.0)
                 self.said.emit("The page is at 100 % again", "The agent reads and clicks it at that size.")
 
@@ -255,9 +266,9 @@ class PageArea(QWidget):
             case "stop":
                 view.triggerPageAction(actions.Stop)
             case "zoom_in":
-                self._set_zoom(next((one for one in _ZOOMS if one > self._zoom + 0.001), _ZOOMS[-1]))
+                self._set_zoom(next((one for one in _ZOOMS if one > self.zoom + 0.001), _ZOOMS[-1]))
             case "zoom_out":
-                self._set_zoom(next((one for one in reversed(_ZOOMS) if one < self._zoom - 0.001), _ZOOMS[0]))
+                self._set_zoom(next((one for one in reversed(_ZOOMS) if one < self.zoom - 0.001), _ZOOMS[0]))
             case "zoom_reset":
                 self._set_zoom(1.0)
 
@@ -339,6 +350,7 @@ class PageArea(QWidget):
 
     def _focus_page(self) -> None:
         if (view := self.current_view()) is not None:
+            self.device.setFocus(Qt.FocusReason.OtherFocusReason)
             view.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _set_menu_policy(self, view: WebView) -> None:
@@ -372,15 +384,15 @@ class PageArea(QWidget):
 
     def _set_zoom(self, factor: float) -> None:
         factor = min(max(factor, _ZOOMS[0]), _ZOOMS[-1])
-        self._zoom = 1.0 if abs(factor - 1) < 0.03 else factor
-        self._strip.show_zoom(self._zoom)
+        self.zoom = 1.0 if abs(factor - 1) < 0.03 else factor
+        self._strip.show_zoom(self.zoom)
         for view in self._views():
             self._keep_zoom(self._page(view))
         self.view_moved.emit()
 
     def _keep_zoom(self, page: WebPage) -> None:
-        if abs(page.zoomFactor() - self._zoom) > 0.001:
-            page.setZoomFactor(self._zoom)
+        if abs(page.zoomFactor() - self.zoom) > 0.001:
+            page.setZoomFactor(self.zoom)
 
     def _close_view(self, view: WebView) -> None:
         views = self._views()
@@ -489,8 +501,3 @@ class PageArea(QWidget):
         self.events.tell("download", f"The page offered the download {name}; {done}.", place)
         if not by_person:
             request.cancel()
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() in (QEvent.Type.Resize, QEvent.Type.Move):
-            self.view_moved.emit()
-        return super().eventFilter(watched, event)

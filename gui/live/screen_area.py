@@ -85,6 +85,10 @@ class ScreenArea(QWidget):
         place = self.view.place()
         return QRect(self.view.mapTo(self, place.topLeft()), place.size())
 
+    def seen_rect(self) -> QRect:
+        """Return the part of this widget in which the page is visible."""
+        return self.view.geometry()
+
     def page_scale(self) -> float:
         """Return the number of this widget's pixels per CSS pixel of the page."""
         return self.view.scale()

@@ -10,6 +10,7 @@ from PySide6.QtCore import (
     QEvent,
     QMimeDatabase,
     QObject,
+    QPoint,
     Qt,
     QTimer,
     QUrl,
@@ -261,9 +262,13 @@ class WebView(QWebEngineView):
     browsed = Signal(str)
     """The person presses a button of the mouse that goes ``back`` or ``forward``."""
 
-    def __init__(self, questions: PageQuestions, parent: QWidget) -> None:
+    def __init__(self, questions: PageQuestions, parent: QWidget, window: Callable[[], QWidget]) -> None:
+        """`window` returns the window that shows the view; the view itself lies in a scene."""
         super().__init__(parent)
         self._questions = questions
+        self._window = window
+        self._popup = QPoint()
+        """Where the last list was moved that the engine has opened for a field."""
 
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
@@ -280,6 +285,11 @@ class WebView(QWebEngineView):
             QTimer.singleShot(0, self, self.refuse_dialogs)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        # The engine places it when it shows it, and once more afterwards.
+        moved = event.type() in (QEvent.Type.Show, QEvent.Type.Move)
+        if moved and isinstance(watched, QWidget) and watched.isWindow() and watched.pos() != self._popup:
+            self._popup = self._popup_place(watched.pos())
+            watched.move(self._popup)
         if isinstance(event, QWheelEvent) and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             if event.angleDelta().y():
                 self.zoom_turned.emit(1.1 if event.angleDelta().y() > 0 else 1 / 1.1)
@@ -298,6 +308,10 @@ class WebView(QWebEngineView):
         if isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape and self._stops(event):
             return True
         return super().eventFilter(watched, event)
+
+    def _popup_place(self, place: QPoint) -> QPoint:
+        """Return where a list is to be shown: the engine takes the view to lie unscaled in the window's corner."""
+        return self.mapToGlobal(place - self._window().geometry().topLeft())
 
     def _stops(self, event: QKeyEvent) -> bool:
         """Let Esc stop a page that is loading; return whether the key was used for that."""

@@ -375,9 +375,15 @@ class PageStack(QWidget):
     def _lay_out(self) -> None:
         rect: QRect = self._area.view_rect()
         rect = QRect(self._area.mapTo(self, QPoint(rect.x(), rect.y())), rect.size())
+        seen = self._area.seen_rect()
+        seen = QRect(self._area.mapTo(self, seen.topLeft()), seen.size())
         self.overlay.set_scale(self._area.page_scale())
-        self.overlay.setGeometry(rect)
-        self.shield.setGeometry(rect)
+        for over in (self.overlay, self.shield):
+            over.setGeometry(rect)
+            if seen.contains(rect):
+                over.clearMask()
+            else:
+                over.setMask(seen.translated(-rect.topLeft()))
         self.cover.setGeometry(self._area.geometry())
         self.overlay.raise_()
         self.shield.raise_()

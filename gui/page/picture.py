@@ -18,6 +18,7 @@ from core.debugger.steps.views import ScreenshotView
 from core.schema.observation import Box
 from gui.theme.theme import Theme
 from gui.widgets.decoding import read_picture
+from gui.widgets.device_place import device_place
 
 _NO_PICTURE = (
     "This step has no picture: none was taken or kept (see pictures in the settings, or --pictures). "
@@ -34,7 +35,7 @@ _NEAR = 12.0
 
 
 class Picture(QWidget):
-    """A screenshot, never larger than its original size, with a frame around the target of the action."""
+    """A screenshot, drawn like the live page, with a frame around the target of the action."""
 
     hovered = Signal(float, float)
     """x and y in the viewport of the screenshot."""
@@ -76,14 +77,7 @@ class Picture(QWidget):
 
     def place(self) -> QRectF:
         """Return where the picture is, in widget pixels."""
-        room = QRectF(self.rect()).adjusted(12, 12, -12, -12)
-        size = self._size()
-        if size.isEmpty() or room.width() < 1 or room.height() < 1:
-            return QRectF()
-        scale = min(1.0, room.width() / size.width(), room.height() / size.height())
-        width, height = size.width() * scale, size.height() * scale
-        left = room.left() + (room.width() - width) / 2
-        return QRectF(round(left), round(room.top()), round(width), round(height))
+        return device_place(QRectF(self.rect()), QSizeF(self._size()))
 
     def marked(self) -> QRectF | None:
         """Return where the target of the action is, in widget pixels."""

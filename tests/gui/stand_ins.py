@@ -166,6 +166,9 @@ class DrawnPage(QWidget):
     def view_rect(self) -> QRect:
         return self.rect().adjusted(0, BAR, 0, 0)
 
+    def seen_rect(self) -> QRect:
+        return self.view_rect()
+
     def show_sites(self, sites: Sequence[str]) -> None:
         self.sites = tuple(sites)
 

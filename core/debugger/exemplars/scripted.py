@@ -113,7 +113,7 @@ async def perform(
     world.begin(task)
     task = await world.declare_secrets(task, Secrets())
     try:
-        await world.tabs.open_profile()
+        await world.tabs.open_profile(viewport=task.viewport or world.viewport)
         episode = await world.environment.open(task, seed, TabDriver(world.tabs))
         page = (await world.read()).observation
     except PageGone as error:

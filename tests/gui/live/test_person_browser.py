@@ -133,7 +133,7 @@ async def test_zoom_is_the_person_s_and_goes_with_them(browser: Browsing, site: 
     await browser.open(here)
     for _ in range(4):
         await person.do(lambda: person.area.browse("zoom_in"))
-    assert await person.do(lambda: person.area.page_scale()) == 1.75
+    assert await person.do(lambda: person.area.zoom) == 1.75
     await scaled(browser, 1.75)
     await browser.open(there)
     await scaled(browser, 1.75)
@@ -220,7 +220,7 @@ async def test_ctrl_and_the_wheel_zoom_and_esc_stops_a_page_that_loads(
         button = Qt.MouseButton.NoButton
         wheel = QWheelEvent(at, target.mapToGlobal(at), none, QPoint(0, by), button, ctrl, phase, False)
         QApplication.sendEvent(target, wheel)
-        return person.area.page_scale()
+        return person.area.zoom
 
     assert await person.do(lambda: turn(120)) == 1.1
     assert await person.do(lambda: turn(-120)) == 1.0

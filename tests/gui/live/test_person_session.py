@@ -64,7 +64,7 @@ def test_what_the_person_does_at_150_percent_is_recorded_and_the_agent_clicks_at
     area, window = desk.area, desk.window
     desk.trigger("handover")
     desk.wait_until(lambda: window.view.handed_over)
-    while area.page_scale() < 1.5:
+    while area.zoom < 1.5:
         desk.trigger("zoom_in")
     view = area.current_view()
     scales: list[float] = []
@@ -84,7 +84,7 @@ def test_what_the_person_does_at_150_percent_is_recorded_and_the_agent_clicks_at
     desk.wait_until(lambda: window.view.step >= 1)
     desk.trigger("handover")
     desk.wait_until(lambda: not window.view.handed_over)
-    assert area.page_scale() == 1.0
+    assert area.zoom == 1.0
     desk.wait_for("waiting")
     desk.step_to_review()
     desk.trigger("step")

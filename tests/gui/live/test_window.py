@@ -245,7 +245,7 @@ def test_a_person_s_click_reaches_the_page_only_after_it_is_handed_over(
     view = desk.area.current_view()
 
     def click() -> None:
-        place = view.mapTo(desk.window, QPoint(200, 150))
+        place = desk.window.mapFromGlobal(view.mapToGlobal(QPoint(200, 150)))
         target = desk.window.childAt(place)
         QTest.mouseClick(target, Qt.MouseButton.LeftButton, pos=target.mapFrom(desk.window, place))
         for _ in range(20):

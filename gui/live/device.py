@@ -1,0 +1,93 @@
+"""The device: a page of a fixed size, drawn scaled to fit or at its own size with scrolling.
+
+The page is laid out at its own size and only its picture is scaled, so the page does not depend on the window. A zoom
+factor of the engine would keep the size of the viewport too, but not the layout: lines are as high as whole pixels, so
+paragraphs were up to 9 % lower or higher from one zoom to another.
+"""
+
+from PySide6.QtCore import QPointF, QRect, QRectF, QSize, QSizeF, Qt, Signal
+from PySide6.QtGui import QPainter, QResizeEvent, QTransform
+from PySide6.QtWidgets import QFrame, QGraphicsProxyWidget, QGraphicsScene, QGraphicsView, QWidget
+
+from gui.widgets.device_place import device_place
+
+
+class Device(QGraphicsView):
+    """Draws `content`; mouse and keys reach it at the place where they are."""
+
+    moved = Signal()
+    """The content is drawn elsewhere or at another scale."""
+
+    def __init__(self, content: QWidget, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.fitted = True
+        """Whether the page is scaled to fit; otherwise it has its own size and is scrolled."""
+        self._size = content.size()
+        scene = QGraphicsScene(self)
+        self._proxy: QGraphicsProxyWidget = scene.addWidget(content)
+        self.setScene(scene)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+        self.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignHCenter)
+        self.setMinimumSize(80, 60)
+        self.setAccessibleName("Live page")
+        self.setProperty("device", True)
+        for bar in (self.horizontalScrollBar(), self.verticalScrollBar()):
+            bar.valueChanged.connect(lambda _value: self.moved.emit())
+        self._fit()
+
+    def set_page_size(self, size: QSize) -> None:
+        """Lay the page out at this size in CSS pixels."""
+        if size != self._size:
+            self._size = size
+            self._proxy.resize(QSizeF(size))
+            self._fit()
+
+    def set_fitted(self, on: bool) -> None:
+        """Scale the page to fit, or show it at its own size with scrolling."""
+        if on != self.fitted:
+            self.fitted = on
+            self._fit()
+
+    @property
+    def drawn_scale(self) -> float:
+        """The number of this widget's pixels per CSS pixel."""
+        return self.transform().m11()
+
+    def place(self) -> QRect:
+        """Return where the page is drawn in this widget; parts of it may lie outside."""
+        return QRect(self.mapFromScene(QPointF()), (QSizeF(self._size) * self.drawn_scale).toSize())
+
+    def show_place(self, place: QRectF) -> None:
+        """Scroll to a place of the page, in CSS pixels, if it is not drawn."""
+        if not self.fitted:
+            self.ensureVisible(place)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def focusNextPrevChild(self, next: bool) -> bool:
+        # While the person has the page, Tab belongs to it; else `KeyGuard` takes it before.
+        return False
+
+    def _fit(self) -> None:
+        policy = (
+            Qt.ScrollBarPolicy.ScrollBarAlwaysOff if self.fitted else Qt.ScrollBarPolicy.ScrollBarAsNeeded
+        )
+        self.setHorizontalScrollBarPolicy(policy)
+        self.setVerticalScrollBarPolicy(policy)
+        size = QSizeF(self._size)
+        if not self.fitted:
+            self.setSceneRect(QRectF(QPointF(), size).adjusted(-8, -8, 8, 8))
+            self.setTransform(QTransform())
+        else:
+            room = QRectF(self.rect())
+            place = device_place(room, size)
+            if place.isEmpty():
+                return
+            scale = QTransform.fromScale(place.width() / size.width(), place.height() / size.height())
+            # The scene is as large as the widget, with the page where it is to be drawn.
+            self.setTransform(scale)
+            self.setSceneRect(scale.inverted()[0].mapRect(room.translated(-place.topLeft())))
+        self.moved.emit()

@@ -1,0 +1,20 @@
+"""Where a page of a fixed size is drawn: scaled to fit, the same for the live page and for its pictures."""
+
+from PySide6.QtCore import QRectF, QSizeF
+
+_MARGIN = 8
+_LARGEST = 2.0
+"""The scale up to which a small page is enlarged."""
+
+
+def device_place(room: QRectF, size: QSizeF) -> QRectF:
+    """Return where a page of this size in CSS pixels is drawn in `room`, at the top and in whole pixels.
+
+    An empty rectangle if there is no room or no page.
+    """
+    free = room.adjusted(_MARGIN, _MARGIN, -_MARGIN, -_MARGIN)
+    if size.isEmpty() or free.width() < 1 or free.height() < 1:
+        return QRectF()
+    scale = min(_LARGEST, free.width() / size.width(), free.height() / size.height())
+    width, height = round(size.width() * scale), round(size.height() * scale)
+    return QRectF(round(free.left() + (free.width() - width) / 2), round(free.top()), width, height)

@@ -6,10 +6,10 @@ paragraphs were up to 9 % lower or higher from one zoom to another.
 """
 
 from PySide6.QtCore import QPointF, QRect, QRectF, QSize, QSizeF, Qt, Signal
-from PySide6.QtGui import QPainter, QResizeEvent, QTransform
+from PySide6.QtGui import QHideEvent, QPainter, QResizeEvent, QShowEvent, QTransform
 from PySide6.QtWidgets import QFrame, QGraphicsProxyWidget, QGraphicsScene, QGraphicsView, QWidget
 
-from gui.widgets.device_place import device_place
+from gui.widgets.device_place import device_place, device_room
 
 
 class Device(QGraphicsView):
@@ -17,12 +17,15 @@ class Device(QGraphicsView):
 
     moved = Signal()
     """The content is drawn elsewhere or at another scale."""
+    watched = Signal(bool)
+    """Whether it is visible."""
 
     def __init__(self, content: QWidget, parent: QWidget) -> None:
         super().__init__(parent)
         self.fitted = True
         """Whether the page is scaled to fit; otherwise it has its own size and is scrolled."""
-        self._size = content.size()
+        self.page_size = content.size()
+        """The size in which the page is laid out, in CSS pixels."""
         scene = QGraphicsScene(self)
         self._proxy: QGraphicsProxyWidget = scene.addWidget(content)
         self.setScene(scene)
@@ -38,8 +41,8 @@ class Device(QGraphicsView):
 
     def set_page_size(self, size: QSize) -> None:
         """Lay the page out at this size in CSS pixels."""
-        if size != self._size:
-            self._size = size
+        if size != self.page_size:
+            self.page_size = size
             self._proxy.resize(QSizeF(size))
             self._fit()
 
@@ -56,12 +59,15 @@ class Device(QGraphicsView):
 
     def place(self) -> QRect:
         """Return where the page is drawn in this widget; parts of it may lie outside."""
-        return QRect(self.mapFromScene(QPointF()), (QSizeF(self._size) * self.drawn_scale).toSize())
+        return QRect(self.mapFromScene(QPointF()), (QSizeF(self.page_size) * self.drawn_scale).toSize())
 
-    def show_place(self, place: QRectF) -> None:
-        """Scroll to a place of the page, in CSS pixels, if it is not drawn."""
-        if not self.fitted:
-            self.ensureVisible(place)
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.watched.emit(True)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self.watched.emit(False)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -77,9 +83,11 @@ class Device(QGraphicsView):
         )
         self.setHorizontalScrollBarPolicy(policy)
         self.setVerticalScrollBarPolicy(policy)
-        size = QSizeF(self._size)
+        size = QSizeF(self.page_size)
         if not self.fitted:
-            self.setSceneRect(QRectF(QPointF(), size).adjusted(-8, -8, 8, 8))
+            room = QRectF(QPointF(), QSizeF(device_room(self.page_size)))
+            room.moveCenter(QRectF(QPointF(), size).center())
+            self.setSceneRect(room)
             self.setTransform(QTransform())
         else:
             room = QRectF(self.rect())

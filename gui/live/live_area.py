@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QPoint, QRect, Signal, Slot
+from PySide6.QtCore import QPoint, QRect, QSize, Signal, Slot
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from gui.live.page_area import PageArea
@@ -54,6 +54,16 @@ class LiveArea(QStackedWidget):
     def page_scale(self) -> float:
         """Return the number of this widget's pixels per CSS pixel of the page."""
         return self._area.page_scale()
+
+    @property
+    def page_size(self) -> QSize:
+        """The size in which the page is laid out, in CSS pixels."""
+        return self._area.device.page_size
+
+    def set_fitted(self, on: bool) -> None:
+        """Draw the page scaled to fit, or at its own size with scrolling."""
+        for area in (self.embedded, self.chromium):
+            area.device.set_fitted(on)
 
     def equip(self, theme: Theme, remembered: Remembered) -> None:
         """Set the theme and the settings that are remembered between starts."""

@@ -17,6 +17,7 @@ from core.browser.screen import (
     ShownBrowser,
 )
 from core.schema.action import Action, GoBack, GoForward, TabFocus
+from gui.live.device import Device
 from gui.live.leaving import Leaving
 from gui.live.page_strip import Browse, PageStrip, closed, gone_to
 from gui.live.screen_view import ScreenView
@@ -61,13 +62,15 @@ class ScreenArea(QWidget):
         self.limits = ElidedLabel(_LIMITS, self, tone="dim")
         self.limits.setContentsMargins(10, 0, 10, 4)
         self.limits.hide()
-        self.view = ScreenView(screen.put_in, self)
-        self.waiting = Paragraph(_WAITING, self.view)
+        self.view = ScreenView(screen.put_in)
+        self.device = Device(self.view, self)
+        self.waiting = Paragraph(_WAITING, self.device)
         self.waiting.setContentsMargins(12, 12, 12, 12)
         set_tone(self.waiting, "dim")
-        self.view.moved.connect(self._on_moved)
-        self.view.watched.connect(self._on_watched)
-        in_column(self, self._strip, self.problem, self.limits, (self.view, 1), spacing=0)
+        self.view.page_resized.connect(self.device.set_page_size)
+        self.device.moved.connect(self._on_moved)
+        self.device.watched.connect(self._on_watched)
+        in_column(self, self._strip, self.problem, self.limits, (self.device, 1), spacing=0)
         for source, slot in (
             (screen.changed, self._show),
             (screen.drawn, self._draw),
@@ -82,16 +85,15 @@ class ScreenArea(QWidget):
 
     def view_rect(self) -> QRect:
         """Return where the page is inside this widget."""
-        place = self.view.place()
-        return QRect(self.view.mapTo(self, place.topLeft()), place.size())
+        return self.device.place().translated(self.device.pos())
 
     def seen_rect(self) -> QRect:
         """Return the part of this widget in which the page is visible."""
-        return self.view.geometry()
+        return self.device.viewport().rect().translated(self.device.pos())
 
     def page_scale(self) -> float:
         """Return the number of this widget's pixels per CSS pixel of the page."""
-        return self.view.scale()
+        return self.device.drawn_scale
 
     def show_sites(self, sites: Sequence[str]) -> None:
         """Show which sites the agent may open."""
@@ -102,6 +104,8 @@ class ScreenArea(QWidget):
         self._strip.set_handed_over(on)
         self.limits.setVisible(on)
         self.view.set_handed_over(on)
+        if on:
+            self._focus_page()
 
     def equip(self, theme: Theme) -> None:
         """Set the theme of the strip."""
@@ -138,6 +142,7 @@ class ScreenArea(QWidget):
         self._leave(closed(self._strip.bar, index), DropTab(self._strip.bar.tabData(index)))
 
     def _focus_page(self) -> None:
+        self.device.setFocus(Qt.FocusReason.OtherFocusReason)
         self.view.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def search(self) -> None:
@@ -181,7 +186,7 @@ class ScreenArea(QWidget):
 
     @Slot(object)
     def _draw(self, picture: ScreenPicture) -> None:
-        if self.view.isVisible():
+        if self.device.isVisible():
             self._picture = picture
             self._draw_current()
 
@@ -207,13 +212,14 @@ class ScreenArea(QWidget):
 
     @Slot()
     def _on_moved(self) -> None:
-        self.waiting.setFixedWidth(self.view.width())
+        self.waiting.setFixedWidth(self.device.width())
         self.waiting.move(QPoint(0, 0))
         self.view_moved.emit()
 
     @Slot(bool)
     def _on_watched(self, on: bool) -> None:
         if not on:
-            self._picture = None
+            self._picture = None  # The page may look different when it is shown again.
+            self.view.show_picture(None)
         self._tell_waiting()
         self._screen.watch(on)

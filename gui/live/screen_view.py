@@ -1,12 +1,11 @@
-"""The picture of a page that runs elsewhere, fitted to the space, and the person's input to it."""
+"""The picture of a page that runs elsewhere, and the person's input to it."""
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QFocusEvent,
     QGuiApplication,
-    QHideEvent,
     QImage,
     QInputMethodEvent,
     QKeyEvent,
@@ -14,17 +13,14 @@ from PySide6.QtGui import (
     QMouseEvent,
     QPainter,
     QPaintEvent,
-    QResizeEvent,
-    QShowEvent,
     QWheelEvent,
 )
 from PySide6.QtWidgets import QWidget
 
 from core.browser.screen import Copy, Key, PersonInput, Pointer, ScreenPicture, Typed
+from core.schema.viewport import VIEWPORT
 
 _PALE = 0.4
-_SIZE = (1000.0, 720.0)
-"""The assumed size of a page before it was seen, in CSS pixels."""
 _BUTTONS = {
     Qt.MouseButton.LeftButton: "left",
     Qt.MouseButton.MiddleButton: "middle",
@@ -33,19 +29,15 @@ _BUTTONS = {
 
 
 class ScreenView(QWidget):
-    """Draws `ScreenPicture`, never larger than the page; reports the person's input while they have the page."""
+    """Is as large as the page and draws `ScreenPicture`; reports the person's input while they have the page."""
 
-    moved = Signal()
-    """The page has moved or changed its size."""
-    watched = Signal(bool)
-    """Whether it is visible."""
+    page_resized = Signal(QSize)
+    """The size of the page in CSS pixels."""
 
-    def __init__(self, put_in: Callable[[PersonInput], None], parent: QWidget) -> None:
-        super().__init__(parent)
+    def __init__(self, put_in: Callable[[PersonInput], None]) -> None:
+        super().__init__()
         self._put_in = put_in
-        self._size = _SIZE
         self._image = QImage()
-        self._scaled = QImage()
         self._pressed: dict[int, str] = {}
         """The names of the keys that are pressed."""
         self._clicks = 1
@@ -53,7 +45,7 @@ class ScreenView(QWidget):
         self._live = True
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
-        self.setMinimumSize(80, 60)
+        self.resize(*VIEWPORT)
         self.setAccessibleName("Picture of the live page")
 
     @property
@@ -64,10 +56,8 @@ class ScreenView(QWidget):
     def show_picture(self, picture: ScreenPicture | None) -> None:
         """Draw another picture; None draws none."""
         self._image = QImage() if picture is None else QImage.fromData(picture.data)
-        self._scaled = QImage()
-        if picture is not None and (picture.width, picture.height) != self._size:
-            self._size = picture.width, picture.height
-            self.moved.emit()
+        if picture is not None:
+            self.page_resized.emit(QSize(round(picture.width), round(picture.height)))
         self.update()
 
     def set_live(self, live: bool) -> None:
@@ -82,49 +72,15 @@ class ScreenView(QWidget):
             self._release_keys()
         self._handed_over = on
         self.setAttribute(Qt.WidgetAttribute.WA_InputMethodEnabled, on)
-        if on:
-            self.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    def scale(self) -> float:
-        """Return the number of this widget's pixels per CSS pixel."""
-        width, height = self._size
-        return max(min(1.0, self.width() / width, self.height() / height), 0.01)
-
-    def place(self) -> QRect:
-        """Return where the page is in this widget."""
-        width, height = (round(side * self.scale()) for side in self._size)
-        return QRect((self.width() - width) // 2, 0, width, height)
-
-    # Drawing
 
     def paintEvent(self, event: QPaintEvent) -> None:
         if not self.drawn:
             return
         painter = QPainter(self)
-        place = self.place()
-        ratio = self.devicePixelRatioF()
-        size = QSize(round(place.width() * ratio), round(place.height() * ratio))
-        if self._scaled.size() != size:
-            self._scaled = self._image.scaled(
-                size, Qt.AspectRatioMode.IgnoreAspectRatio, Qt.TransformationMode.SmoothTransformation
-            )
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
         painter.setOpacity(1.0 if self._live else _PALE)
-        painter.drawImage(QRectF(place), self._scaled)
+        painter.drawImage(QRectF(self.rect()), self._image)
         painter.end()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self.moved.emit()
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self.watched.emit(True)
-
-    def hideEvent(self, event: QHideEvent) -> None:
-        super().hideEvent(event)
-        # The page may look different when it is shown again.
-        self.show_picture(None)
-        self.watched.emit(False)
 
     # Input of the person
 
@@ -144,7 +100,7 @@ class ScreenView(QWidget):
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         if self._handed_over:
-            x, y = self._in_page(event.position())
+            x, y = event.position().toTuple()
             turned = event.pixelDelta() if not event.pixelDelta().isNull() else event.angleDelta()
             self._put_in(Pointer("wheel", x, y, right=-turned.x(), down=-turned.y()))
 
@@ -209,14 +165,10 @@ class ScreenView(QWidget):
     def _point(self, kind: str, event: QMouseEvent) -> None:
         if not self._handed_over:
             return
-        x, y = self._in_page(event.position())
+        x, y = event.position().toTuple()
         button = _BUTTONS.get(event.button(), "left")
         if kind == "move" or event.button() in _BUTTONS:
             self._put_in(Pointer(kind, x, y, button, self._clicks))  # type: ignore[arg-type]
-
-    def _in_page(self, position: QPointF) -> tuple[float, float]:
-        place, scale = self.place(), self.scale()
-        return (position.x() - place.left()) / scale, (position.y() - place.top()) / scale
 
 
 _NAMES: dict[int, str] = {

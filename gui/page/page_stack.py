@@ -25,7 +25,7 @@ from gui.widgets.buttons import key_button
 from gui.widgets.enabled_commands import BUSY, can_hand_over
 from gui.widgets.formats import count, step_text
 from gui.widgets.layouts import in_column, in_row
-from gui.widgets.words import ElidedLabel, set_flag, set_tone
+from gui.widgets.words import ElidedLabel, labelled, set_flag, set_tone
 
 _GAP = 6
 _WIDEST = 520
@@ -63,14 +63,15 @@ class ElementCard(QFrame):
 
 
 _HINT_MS = 2500
+SIZE_KEY = "Ctrl+Alt+Z"
 
 
 class PageStack(QWidget):
     """Stacks overlay, shield and cover over `page_area`.
 
-    `page_area` has `view_rect()`, the position of the page in it, and `page_scale()`, the size of a CSS pixel in
-    it; the signal `view_moved`, sent when one of them changes; `set_handed_over(on)`; and `said`, messages for the
-    person.
+    `page_area` has `view_rect()`, the position of the page in it, and `seen_rect()`, the part in which it is visible;
+    `page_size`, and `page_scale()`, the size of a CSS pixel in it; the signal `view_moved`, sent when one of them
+    changes; `set_fitted(on)` and `set_handed_over(on)`; and `said`, messages for the person.
     """
 
     handover_requested = Signal(bool)
@@ -91,6 +92,8 @@ class PageStack(QWidget):
     """The page or the picture was clicked while not pointing."""
     scrolled = Signal()
     """The outlines have moved, as given in `live_page`."""
+    size_pressed = Signal()
+    """Draw the page at its own size, or scaled to fit again."""
 
     def __init__(self, theme: Theme, page_area: Any, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -99,6 +102,7 @@ class PageStack(QWidget):
         self.live_page, self._action = LivePageView(), ""
         self.recording = RecordingView()
         self._over: list[QWidget] = []
+        self._fitted = True
         self.looking = False
         """Whether steps are previewed; meanwhile the current step does not uncover the page."""
         self._build_strip(theme)
@@ -243,6 +247,21 @@ class PageStack(QWidget):
         self._tell_strip()
         self.pointing_changed.emit(on)
 
+    def set_fitted(self, on: bool) -> None:
+        """Draw the page, live and recorded, scaled to fit, or at its own size with scrolling."""
+        self._fitted = on
+        self._area.set_fitted(on)
+        self.cover.set_fitted(on)
+        self._tell_size()
+
+    def _tell_size(self) -> None:
+        """Show the size of the live page and its scale."""
+        size, scale = self._area.page_size, self._area.page_scale()
+        self.size_button.setText(f"{size.width()}×{size.height()} at {scale:.0%}".replace("%", " %"))
+        does = "Draw the page at its own size, with scrolling" if self._fitted else "Scale the page to fit"
+        labelled(self.size_button, f"{self.size_button.text()}. {does}", f"{does} ({SIZE_KEY})")
+        self.size_button.setVisible(not self.covered)
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._lay_out()
@@ -267,7 +286,10 @@ class PageStack(QWidget):
         self.back_button = key_button(
             "Back to now (Esc)", back, "Esc", self.back_requested.emit, self._strip, accent=True
         )
-        buttons = (self.discard_button, self.handover_button, self.back_button)
+        self.size_button = QPushButton(self._strip, autoDefault=False)
+        self.size_button.setProperty("flat", True)
+        self.size_button.clicked.connect(self.size_pressed)
+        buttons = (self.size_button, self.discard_button, self.handover_button, self.back_button)
         in_row(self._strip, (self.state_words, 1), *buttons, margins=(12, 4, 8, 4), spacing=8)
 
     def _tell_strip(self) -> None:
@@ -395,6 +417,7 @@ class PageStack(QWidget):
             widget.setGeometry(self.rect())
             widget.raise_()
         self.messages.lie_in(self.rect())
+        self._tell_size()
 
 
 def recording_words(view: RecordingView) -> str:

@@ -18,7 +18,7 @@ from core.debugger.steps.views import ScreenshotView
 from core.schema.observation import Box
 from gui.theme.theme import Theme
 from gui.widgets.decoding import read_picture
-from gui.widgets.device_place import device_place
+from gui.widgets.device_place import device_place, device_room
 
 _NO_PICTURE = (
     "This step has no picture: none was taken or kept (see pictures in the settings, or --pictures). "
@@ -47,12 +47,13 @@ class Picture(QWidget):
         self._theme = theme
         self._view = ScreenshotView()
         self._found: Box | None = None
+        self._fitted = True
         self.image = QImage()
         """The picture as decoded; null if there is none."""
         self._scaled = QImage()
         self.words = ""
         """The text that is shown instead of the picture."""
-        self.setMinimumSize(80, 60)
+        self.set_fitted(True)
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         theme.changed.connect(self.update)
@@ -67,7 +68,14 @@ class Picture(QWidget):
         self._view = view
         self.words = "" if not self.image.isNull() else _BAD_PICTURE if view.data else missing or _NO_PICTURE
         self.setAccessibleName(self.words or f"Picture of the recorded step. {view.caption}")
+        self.set_fitted(self._fitted)
         self.update()
+
+    def set_fitted(self, on: bool) -> None:
+        """Draw the picture scaled to fit, or take at least the space of its own size."""
+        self._fitted = on
+        least = device_room(self._size())
+        self.setMinimumSize(QSize(80, 60) if on or least.isEmpty() else least)
 
     def show_found(self, box: Box | None) -> None:
         """Also frame another element; None removes the frame."""

@@ -4,7 +4,7 @@ from typing import NamedTuple, get_args
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from core.debugger.steps.views import ScreenshotView, Side, StepView
 from core.debugger.timeline.views import StepPictures
@@ -49,14 +49,19 @@ class StepCover(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent, False)
         self.setAutoFillBackground(True)
-        self.picture = SliderPicture(theme, self)
-        self.after = Picture(theme, self)
+        self.picture, self.after = SliderPicture(theme), Picture(theme)
+        areas = [QScrollArea(self), QScrollArea(self)]
+        for area, picture in zip(areas, (self.picture, self.after), strict=True):
+            area.setFrameShape(QFrame.Shape.NoFrame)
+            area.setWidgetResizable(True)
+            area.setWidget(picture)
+            area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._heads = [ElidedLabel(text, self) for text in _BEFORE_AFTER]
         for head in self._heads:
             head.setFont(theme.heading_font())
             head.setContentsMargins(12, 6, 12, 0)
-        left = in_column(None, self._heads[0], (self.picture, 1), spacing=0)
-        self._right = holding(in_column(None, self._heads[1], (self.after, 1), spacing=0))
+        left = in_column(None, self._heads[0], (areas[0], 1), spacing=0)
+        self._right = holding(in_column(None, self._heads[1], (areas[1], 1), spacing=0))
         both = in_row(None, (left, 1), (self._right, 1), spacing=0)
         self.caption = ElidedLabel("", self)
         self.caption.setContentsMargins(12, 4, 12, 6)
@@ -100,6 +105,11 @@ class StepCover(QWidget):
         self._draw()
         if changed:
             self.mode_changed.emit()
+
+    def set_fitted(self, on: bool) -> None:
+        """Draw the pages scaled to fit, or at their own size with scrolling."""
+        for picture in (self.picture, self.after):
+            picture.set_fitted(on)
 
     def next_mode(self) -> None:
         """Switch to the next way of showing before and after."""

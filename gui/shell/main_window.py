@@ -120,6 +120,8 @@ class MainWindow(WindowParts):
         self.action.pointing_requested.connect(self.page.set_pointing)
         self.action.why_requested.connect(self._on_why_requested)
         self.runs.why_requested.connect(lambda run, step: self.why_requested.emit(run, step, ""))
+        self.page.set_fitted(self.remembered.page_fitted)
+        self.page.size_pressed.connect(self.actions_by_name["actual_size"].trigger)
         self.page.pointing_changed.connect(self.action.show_pointing)
         self.page.pointing_changed.connect(self.commands.refresh)
         self.elements.pinned_changed.connect(self.commands.refresh)

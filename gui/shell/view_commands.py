@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QFileDialog, QInputDialog, QLineEdit, QWidget
 
 from core.trace.exports.registry import all_formats, chosen_format
 from core.trace.records import RunRow
+from gui.page.page_stack import SIZE_KEY
 from gui.shell.command_group import CommandGroup
 from gui.shell.element_links import ElementLinks
 from gui.shell.help import Help, KeysDialog
@@ -122,6 +123,11 @@ class ViewCommands(CommandGroup):
         elif step is not None:
             self.session.trace.show_step(*step)
 
+    def toggle_size(self) -> None:
+        remembered = self.window.remembered
+        remembered.page_fitted = not remembered.page_fitted
+        self.window.page.set_fitted(remembered.page_fitted)
+
     def now(self) -> None:
         window = self.window
         if window.page.pointing:
@@ -165,6 +171,9 @@ class ViewCommands(CommandGroup):
         Command("pin_element", "Pin an &element", "Ctrl+Alt+M", "pin", VIEW, 2.7,
             "Keep the element under the mouse or text cursor highlighted in the page and panels, or unpin it",
             lambda self: self.elements.toggle(), help="window.md#the-live-page"),
+        Command("actual_size", "Page at its o&wn size", SIZE_KEY, "screen-full", VIEW, 2.8,
+            "Draw the page at its own size, with scrolling, or scaled to fit again", lambda self: self.toggle_size(),
+            checked=lambda self: not self.window.remembered.page_fitted, help="window.md#the-live-page"),
         Command("text_larger", "&Larger", "Ctrl+Alt++ or Ctrl+Alt+=", "zoom-in", TEXT_SIZE, 1.1,
             "Make the text larger in all windows, up to 160 %", lambda self: self.window.theme.step_text(1)),
         Command("text_smaller", "&Smaller", "Ctrl+Alt+-", "zoom-out", TEXT_SIZE, 1.2,

@@ -1,6 +1,6 @@
 """Where a page of a fixed size is drawn: scaled to fit, the same for the live page and for its pictures."""
 
-from PySide6.QtCore import QRectF, QSizeF
+from PySide6.QtCore import QRectF, QSize, QSizeF
 
 _MARGIN = 8
 _LARGEST = 2.0
@@ -18,3 +18,8 @@ def device_place(room: QRectF, size: QSizeF) -> QRectF:
     scale = min(_LARGEST, free.width() / size.width(), free.height() / size.height())
     width, height = round(size.width() * scale), round(size.height() * scale)
     return QRectF(round(free.left() + (free.width() - width) / 2), round(free.top()), width, height)
+
+
+def device_room(size: QSize) -> QSize:
+    """Return the room that a page needs to be drawn at its own size; an empty one for no page."""
+    return QSize() if size.isEmpty() else size + QSize(2 * _MARGIN, 2 * _MARGIN)

@@ -127,6 +127,8 @@ class Remembered:
     film_height = _Kept("time/film_height", 72, lambda text: min(280, max(64, int(text))))
     """Height of the filmstrip in pixels."""
     cover_mode = _Kept[CoverMode]("page/before_after", "one", _cover_mode)
+    page_fitted = _Kept("page/fitted", True, lambda text: text != "false", _to_word)
+    """Whether the page is drawn scaled to fit; otherwise at its own size with scrolling."""
     play_speed = _Kept[Speed]("time/speed", "1", _speed)
     """The playback speed of a run."""
     notifies = _Kept("notifications", True, lambda text: text != "false", _to_word)

@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from PySide6.QtCore import QEvent, QModelIndex, QPoint, QPointF, QRect, Qt, Signal
+from PySide6.QtCore import QEvent, QModelIndex, QPoint, QPointF, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
@@ -168,6 +168,13 @@ class DrawnPage(QWidget):
 
     def seen_rect(self) -> QRect:
         return self.view_rect()
+
+    @property
+    def page_size(self) -> QSize:
+        return self.view_rect().size() / self.scale
+
+    def set_fitted(self, on: bool) -> None:
+        self.fitted = on
 
     def show_sites(self, sites: Sequence[str]) -> None:
         self.sites = tuple(sites)

@@ -74,7 +74,7 @@ def test_an_unknown_key_is_named_with_its_line_and_the_nearest_valid_key(tmp_pat
         'line 10: there is no key "awnser" in [tasks.judge]; did you mean answer?',
         'line 12: the key "url" is missing in [tasks]; add it.',
         'line 15: there is no key "start" in [tasks]; there are id, instruction, url, tags, clock, '
-        "sites, upload_folders, secrets, judge.",
+        "sites, upload_folders, viewport, secrets, judge.",
     ]
 
 

@@ -20,6 +20,7 @@ preset = "laser"
 db = "runs/mine.db"
 browser = "/usr/bin/chromium"
 embedded_profiles = ["work"]
+viewport = "390x844"
 max_steps = 40
 max_llm_calls = 300
 on_gate = "end"

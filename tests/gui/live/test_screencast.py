@@ -48,8 +48,7 @@ def attach(desk: AttachedWindow, folder: Path, agent: str = AGENT, page: str = P
 
 def shows(view: ScreenView, colour: QColor) -> bool:
     """Return whether the page has this colour at its upper edge, as the window draws it."""
-    place = view.place()
-    seen = view.grab().toImage().pixelColor(place.center().x(), place.top() + 20)
+    seen = view.grab().toImage().pixelColor(view.width() // 2, 20)
     return all(abs(a - b) < 12 for a, b in zip(seen.getRgb(), colour.getRgb(), strict=True))
 
 
@@ -72,11 +71,12 @@ def test_its_click_is_held_marked_in_the_picture_and_seen_once_it_is_let_go(
     desk.step_to_review()
     desk.wait_until(lambda: any(one.chosen for one in desk.window.page.overlay.outlines))
     (chosen,) = (one for one in desk.window.page.overlay.outlines if one.chosen)
-    assert chosen.box.x() == pytest.approx(100 * view.scale(), abs=1)
-    assert chosen.box.width() == pytest.approx(200 * view.scale(), abs=1)
+    device, scale = desk.chromium.device, desk.chromium.page_scale()
+    assert chosen.box.x() == pytest.approx(100 * scale, abs=1)
+    assert chosen.box.width() == pytest.approx(200 * scale, abs=1)
     overlay = desk.window.page.overlay
-    assert overlay.mapTo(desk.window, QPoint(0, 0)) == view.mapTo(desk.window, view.place().topLeft())
-    assert overlay.size() == view.place().size()
+    assert overlay.mapTo(desk.window, QPoint(0, 0)) == device.mapTo(desk.window, device.place().topLeft())
+    assert overlay.size() == device.place().size()
     assert shows(view, GREEN)
     desk.trigger("run")
     desk.wait_for("ended")
@@ -88,9 +88,8 @@ def test_its_click_is_held_marked_in_the_picture_and_seen_once_it_is_let_go(
 
 def click(desk: AttachedWindow, x: float, y: float) -> None:
     """Click at a place of the page, through whatever lies over it in the window."""
-    view = desk.chromium.view
-    at = view.place().topLeft() + QPoint(round(x * view.scale()), round(y * view.scale()))
-    place = view.mapTo(desk.window, at)
+    device = desk.chromium.device
+    place = device.viewport().mapTo(desk.window, device.mapFromScene(QPointF(x, y)))
     target = desk.window.childAt(place)
     assert target is not None
     QTest.mouseClick(target, Qt.MouseButton.LeftButton, pos=target.mapFrom(desk.window, place))
@@ -188,7 +187,7 @@ def test_a_tab_that_it_opens_is_one_of_the_window_and_has_the_size_that_it_asks_
         desk.trigger("step")
         desk.at_review_of(step)
     desk.wait_until(lambda: [one.title for one in desk.chromium.shown.tabs][1:] == ["Second"])
-    desk.wait_until(lambda: shows(view, RED) and view.place().width() < view.place().height())
+    desk.wait_until(lambda: shows(view, RED) and view.width() < view.height())
     desk.chromium._strip.bar.setCurrentIndex(0)
     desk.wait_until(lambda: shows(view, GREEN))
     desk.trigger("run")

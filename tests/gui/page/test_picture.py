@@ -26,19 +26,19 @@ def view(width: int, height: int, **changes) -> ScreenshotView:
 def test_a_large_picture_shrinks_into_its_room_with_its_proportions(picture: Picture):
     picture.show_screenshot(view(800, 400))
     place = picture.place()
-    assert (place.width(), place.height()) == (400, 200)
+    assert (place.width(), place.height()) == (408, 204)
 
 
-def test_a_small_picture_is_not_blown_up(picture: Picture):
+def test_a_small_picture_is_enlarged_to_twice_its_size_at_most(picture: Picture):
     picture.show_screenshot(view(160, 120))
-    assert (picture.place().width(), picture.place().height()) == (160, 120)
+    assert (picture.place().width(), picture.place().height()) == (320, 240)
 
 
 def test_the_acted_element_is_marked_where_it_lies_in_the_picture(picture: Picture):
     picture.show_screenshot(view(800, 400))
     marked, place = picture.marked(), picture.place()
-    assert (marked.x() - place.x(), marked.y() - place.y()) == (50, 25)
-    assert (marked.width(), marked.height()) == (20, 10)
+    assert (marked.x() - place.x(), marked.y() - place.y()) == (51, 25.5)
+    assert (marked.width(), marked.height()) == (20.4, 10.2)
 
 
 def test_a_step_without_a_picture_says_so(picture: Picture):

@@ -51,6 +51,8 @@ class Device(QGraphicsView):
         if on != self.fitted:
             self.fitted = on
             self._fit()
+            for bar in (self.horizontalScrollBar(), self.verticalScrollBar()):
+                bar.setValue(bar.minimum())
 
     @property
     def drawn_scale(self) -> float:

@@ -111,6 +111,7 @@ class PageStrip(QWidget):
         self.bar = QTabBar(self, documentMode=True, expanding=False, elideMode=Qt.TextElideMode.ElideRight)
         self.bar.setSelectionBehaviorOnRemove(QTabBar.SelectionBehavior.SelectLeftTab)
         self.bar.setAccessibleName("Tabs of the live page")
+        self.bar.setAutoHide(True)
         self.back_button = self._button(lambda: self.browsed.emit("back"))
         self.forward_button = self._button(lambda: self.browsed.emit("forward"))
         self.reload_button = self._button(lambda: self.browsed.emit("stop" if self._loading else "reload"))

@@ -1,9 +1,9 @@
-"""A bar over the page that shows how a run ended, what failed or why it stopped."""
+"""A bar below the page that shows how a run ended, what failed or why it stopped."""
 
 from collections.abc import Collection
 
-from PySide6.QtCore import QEvent, QRect, Qt, QTimer, Signal
-from PySide6.QtGui import QEnterEvent
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtGui import QEnterEvent, QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QLabel, QPushButton, QSizePolicy, QWidget
 
 from core.debugger.session_view import SessionView
@@ -25,10 +25,11 @@ _LEAST_TEXT = 240
 class MessageBar(QFrame):
     """Shows the message of a failed, ended or stopped session until it is closed or replaced.
 
-    The outcome of a command is shown instead for a while, also over a recorded step. The bar covers the page: a bar
-    in the layout would resize the page under the agent.
+    The outcome of a command is shown instead for a while, also over a recorded step.
     """
 
+    shown_changed = Signal()
+    """It was shown or hidden."""
     end_requested = Signal(bool)
     """The person says whether the run succeeded."""
     fix_requested = Signal()
@@ -47,7 +48,6 @@ class MessageBar(QFrame):
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
-        self._over = parent
         self._shown: tuple[object, ...] = ()
         self._closed = False
         self._aside = False
@@ -63,6 +63,7 @@ class MessageBar(QFrame):
         self._patience = QTimer(self, singleShot=True, interval=_TOLD_MS)
         self._patience.timeout.connect(self._end_said)
         self.setAutoFillBackground(True)
+        self.setMinimumHeight(40)
         self.title = QLabel(self)
         self.title.setFont(theme.text_font(bold=True))
         self.text = Paragraph("", self)
@@ -121,7 +122,7 @@ class MessageBar(QFrame):
         self._row.addWidget(self.title, 0, top)
         self._row.addWidget(self.text, 1)
         self._row.addWidget(self._asked, 0, top)
-        row = self._whole = in_row(self, (self._row, 1), margins=(12, 8, 8, 8), spacing=10)
+        row = in_row(self, (self._row, 1), margins=(12, 8, 8, 8), spacing=10)
         row.addWidget(self.close_button, 0, top)
         self.hide()
 
@@ -183,7 +184,6 @@ class MessageBar(QFrame):
             self._patience.start()
         self._put(*self._said, set())
         self.show()
-        self.lie_in(self._over.rect())
 
     def set_aside(self, aside: bool, view: SessionView) -> None:
         """Hide while a recorded step is in view, and return afterwards."""
@@ -212,21 +212,29 @@ class MessageBar(QFrame):
         self._patience.stop()
         self._said, self._lasts = None, False
         self.show_session(self._session)
-        self.lie_in(self._over.rect())
 
-    def lie_in(self, room: QRect) -> None:
-        """Place the bar along the lower edge of `room`, as high as its text; stack its parts if space is short."""
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.shown_changed.emit()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self.shown_changed.emit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Stack title, text and buttons if space is short."""
         wide = sum(button.sizeHint().width() + 10 for button in self._buttons if not button.isHidden())
-        beside = self.title.sizeHint().width() + wide + _LEAST_TEXT <= room.width()
+        beside = self.title.sizeHint().width() + wide + _LEAST_TEXT <= self.width()
         self._asked.setVisible(wide > 0)
         self._asked.setMinimumWidth(wide if beside else 0)
         self._row.setDirection(
             QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
         )
         self._row.setSpacing(10 if beside else 4)
-        height = max(self._whole.heightForWidth(room.width()), self.minimumSizeHint().height(), 40)
-        self.setGeometry(room.left(), room.bottom() + 1 - height, room.width(), height)
-        self.raise_()
 
     def _put(self, title: str, tone: str, text: str, asks: Collection[str]) -> None:
         self.title.setText(title)
@@ -236,6 +244,7 @@ class MessageBar(QFrame):
         set_flag(self, "messageBar", "failed" if tone == "bad" else tone)
         for button, of in self._buttons.items():
             button.setVisible(of in asks)
+        self._fit()
 
 
 _AFTER_LOST = "Or go back to an earlier step (Ctrl+B), or open the task again (Ctrl+R)."

@@ -106,7 +106,8 @@ class PageStack(QWidget):
         self.looking = False
         """Whether steps are previewed; meanwhile the current step does not uncover the page."""
         self._build_strip(theme)
-        in_column(self, self._strip, (page_area, 1), spacing=0)
+        self.messages = MessageBar(theme, self)
+        in_column(self, self._strip, (page_area, 1), self.messages, spacing=0)
         self.overlay = Overlay(theme, self)
         self.shield = Shield(self)
         self.keys = KeyGuard(page_area)
@@ -121,7 +122,6 @@ class PageStack(QWidget):
         self.hint.hide()
         self.cover = StepCover(theme, self)
         self.card = ElementCard(theme, self)
-        self.messages = MessageBar(theme, self)
         self._hint_timer = QTimer(self, singleShot=True, interval=_HINT_MS)
         self._hint_timer.timeout.connect(self.hint.hide)
         page_area.view_moved.connect(self._lay_out)
@@ -185,7 +185,6 @@ class PageStack(QWidget):
         changed = view.handed_over != self._session.handed_over
         self._session = view
         self.messages.show_session(view)
-        self.messages.lie_in(self.rect())
         if changed:
             if view.handed_over and self.pointing:
                 self.set_pointing(False)
@@ -414,9 +413,8 @@ class PageStack(QWidget):
         if self.covered:
             self.cover.raise_()
         for widget in self._over:
-            widget.setGeometry(self.rect())
+            widget.setGeometry(self._strip.geometry().united(self._area.geometry()))
             widget.raise_()
-        self.messages.lie_in(self.rect())
         self._tell_size()
 
 

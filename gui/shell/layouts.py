@@ -34,7 +34,7 @@ LAYOUTS: dict[LayoutName, DockLayout] = {
     "debug": DockLayout(
         shown=frozenset(place.name for place in PLACES if not place.hidden),
         widths={"Runs & steps": 280, "State": 330},
-        heights={"Observation": 232} | {place.name: place.height for place in PLACES if place.height},
+        heights={"Observation": 200} | {place.name: place.height for place in PLACES if place.height},
     ),
     "curate": DockLayout(
         shown=frozenset({"Runs & steps", "Exemplars", "Observation", "Prompt", "Diff"}),

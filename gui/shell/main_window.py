@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSettings, Qt, QTimer, Slot
-from PySide6.QtGui import QCloseEvent, QShowEvent
+from PySide6.QtGui import QCloseEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from core.debugger.catalogue import Catalogue
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 _GEOMETRY = "layout/geometry"
 _DEVTOOLS_HEIGHT = 340
+_PAGE = 250
+"""Height in pixels that the page gets if the docks below it can shrink; a message below the page gets its own."""
 _GOING_ON = ("running", "asking", "acting")
 """Modes in which the next step follows soon."""
 _FIRST_PAINT_MS = 300
@@ -66,6 +68,11 @@ class MainWindow(WindowParts):
         """Stalls in milliseconds that are not logged yet."""
         self._stalls_gathered = QTimer(self, singleShot=True, interval=_STALLS_MS)
         self._stalls_gathered.timeout.connect(self._tell_stalls)
+        self._room = QTimer(self, singleShot=True, interval=0)
+        """Gives the page room once the window is laid out."""
+        self._room.timeout.connect(self._give_page_room)
+        self.time.shown_changed.connect(self._room.start)
+        self.page.messages.shown_changed.connect(self._room.start)
         if (geometry := self.remembered.part(_GEOMETRY)) is not None:
             self.restoreGeometry(geometry)
         self.layouts = Layouts(self.docks, self.remembered, self)
@@ -396,6 +403,14 @@ class MainWindow(WindowParts):
         if len(stalls) > 1:
             text = f"The window did not answer {len(stalls)} times, {max(stalls):.0f} ms at the longest."
         self.log.show_lines((LogLine(time=time.time(), level="warning", source="window", text=text),))
+
+    def _give_page_room(self) -> None:
+        messages = self.page.messages
+        self.docks.give_page_room(_PAGE + (messages.height() if messages.shown else 0))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._room.start()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -72,8 +72,6 @@ if TYPE_CHECKING:
 
 _REST_MS = 150
 """Pause after a step is shown before the time of the run is read again."""
-_PAGE = 250
-"""Height in pixels that the time bar leaves to the live page if the docks below it can shrink."""
 _SHARE = 10
 """The pause is at least this many times the duration of the last read, so a long run is read less often."""
 
@@ -96,9 +94,6 @@ class TimelineController(FeatureController):
         self.follow(window.session.session_changed, self._show_session)
         window.step_shown.connect(self._on_step)
         window.dock("Page log").visibilityChanged.connect(lambda on: self._read_log() if on else None)
-        window.time.shown_changed.connect(self._on_shown)
-        self._room = QTimer(self, singleShot=True, interval=0)
-        self._room.timeout.connect(lambda: window.docks.give_page_room(_PAGE))
         window.dock("Diff").visibilityChanged.connect(lambda on: self._read_soon() if on else None)
 
     @Slot(object)
@@ -116,10 +111,6 @@ class TimelineController(FeatureController):
     def _is_seen(self) -> bool:
         """Whether the steps of the run are visible: in the filmstrip and time bar, or in Diff, which offers them."""
         return self.window.time.isVisible() or self.window.docks.is_in_front("Diff")
-
-    @Slot()
-    def _on_shown(self) -> None:
-        self._room.start()  # After the window is laid out with it.
 
     def _read_soon(self) -> None:
         if self._timed and not self._rest.isActive():

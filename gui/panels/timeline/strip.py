@@ -5,7 +5,7 @@ from functools import partial
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QSizePolicy, QToolBar, QToolButton, QWidget
+from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QLabel, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from core.debugger.steps.views import Side, StepView
 from core.debugger.timeline.views import Speed, TimeView
@@ -18,14 +18,14 @@ from gui.widgets.buttons import icon_button
 from gui.widgets.choices import titled_box
 from gui.widgets.layouts import holding, in_column, in_row
 from gui.widgets.remembered import CoverMode, Remembered
-from gui.widgets.words import ElidedLabel, OrWords, labelled, set_tone, small_label
+from gui.widgets.words import OrWords, labelled, set_tone, small_label
 
 _KEY = "Ctrl+T"
 _NO_PICTURES = "no pictures were kept (pictures in the settings, --pictures)"
 _KEY_STEP = 16
 _PLAY, _PLAY_KEY = "Play the run in view back, step by step", "Ctrl+Alt+P"
 _FOLD, _FOLD_KEY = "Fold the filmstrip to a line", "Ctrl+Shift+T"
-_LEFT = 190
+_LEFT = 226
 """Width of the left part, which names the step, for the normal text size."""
 _WIDEST = 16_777_215
 """The width that Qt uses for a widget without a limit."""
@@ -132,7 +132,7 @@ class TimeStrip(QToolBar):
 
     def _named(self, theme: Theme) -> QBoxLayout:
         """Return the part that names the step and chooses its page."""
-        self.title, self.words = ElidedLabel(), small_label(theme)
+        self.title, self.words, self.where = QLabel(self), small_label(theme), small_label(theme)
         self.title.setFont(theme.text_font(bold=True))
         self.sides: dict[Side | None, QToolButton] = {}
         self._group = QButtonGroup(self)
@@ -146,11 +146,11 @@ class TimeStrip(QToolBar):
             self._group.addButton(button)
         self._naming = in_column(
             None,
-            self.title,
+            in_row(None, self.title, (self.words, 1), spacing=6),
             in_row(None, *self.sides.values(), 1, spacing=0),
-            self.words,
+            self.where,
             1,
-            margins=(12, 5, 10, 2),
+            margins=(12, 5, 8, 2),
             spacing=3,
         )
         return self._naming
@@ -299,14 +299,26 @@ class TimeStrip(QToolBar):
         last = max([number, *(step.number for step in view.steps)]) if known is not None else 0
         title = f"Step {number} of {last}" if last else f"Step {number}"
         self.title.setText(title if number else "No step yet" if run else "No run in view")
-        words = f"Run {run}" if run else ""
+        words = f"run {run}" if run else ""
         if known is not None:
             words = f"{words} · {verdict_word(known)}"
-        if number and self._step.live and not self.why_no_flip:
-            words = f"{words} · panels: before step {number}"
         self.words.setText(words)
+        self.where.setText(self._where())
         failed = known is not None and known.verdict.success is False
         set_tone(self.words, "bad" if failed else "dim")
+
+    def _where(self) -> str:
+        """Return which page is in view, and which the panels describe if that is another one."""
+        run, number = self._viewed
+        if not number:
+            return ""
+        if (run, number) != (self._step.run, self._step.number):
+            return f"page {self._step.side} step {number}; panels: step {self._step.number}"
+        if not self._step.live:
+            return f"page and panels {self._step.side} step {number}"
+        if self.why_no_flip:
+            return f"now, before step {number}"
+        return f"page now; panels before step {number}"
 
     def _on_side(self, side: Side | None) -> None:
         if side is None:

@@ -85,7 +85,7 @@ def test_after_the_last_step_was_done_it_is_said_that_the_panels_show_the_page_b
     service.changed.send(reading_samples.times())
     done = samples.STEP.replace(row=samples.step_row(18, 5, outcome="done"))
     session.step_changed.send(done)
-    qtbot.waitUntil(lambda: window.time.words.text().endswith("panels: before step 5"))
+    qtbot.waitUntil(lambda: window.time.where.text() == "page now; panels before step 5")
     qtbot.keyClick(window, Qt.Key.Key_F4)
     assert session.asked[-1] == ("show_step", 18, 5, "before")
 

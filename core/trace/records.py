@@ -7,6 +7,7 @@ from core.schema.changes import Changes, Difference
 from core.schema.record import Record
 from core.schema.restore import Grade
 from core.schema.step import CallRecord, Effect, Origin, Phase, PhaseRecord
+from core.schema.step_name import step_name
 from core.schema.task import Verdict
 from core.schema.viewport import Viewport
 
@@ -261,8 +262,10 @@ class StepRow(Record):
 
     @property
     def in_words(self) -> str:
-        """The action, and what it acts on."""
-        return f"{self.action or 'no action'} {self.target}".rstrip()
+        """What it did, as `step_name` says it."""
+        if not self.action:
+            return "…" if self.outcome == "pending" else "no action"
+        return step_name(self.action, self.target)
 
 
 class PhaseTimes(Record):

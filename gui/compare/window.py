@@ -279,8 +279,7 @@ def _run_title(run: RunRow) -> str:
 def _step_text(step: StepRow | None) -> str:
     if step is None:
         return "–"
-    words = " · ".join(filter(None, (step.action or "no action", step.target)))
-    return f"{step.number}. {_OUTCOMES.get(step.outcome, '')}{words}".replace("\n", " ")
+    return f"{step.number}. {_OUTCOMES.get(step.outcome, '')}{step.in_words}".replace("\n", " ")
 
 
 def _differs_text(pair: AlignedPair, *, first: bool) -> str:

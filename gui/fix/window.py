@@ -10,7 +10,7 @@ from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.choices import choice_box
 from gui.widgets.code_editor import CodeEditor
-from gui.widgets.formats import count, cut
+from gui.widgets.formats import count, cut_middle
 from gui.widgets.layouts import holding, in_column, in_row, splitter
 from gui.widgets.remembered import Remembered
 from gui.widgets.text_view import TextView
@@ -194,7 +194,7 @@ class FixWindow(QDialog):
                 self.steps.clear()
                 for number, action in view.steps:
                     mark = "● " if number in marked else ""
-                    self.steps.addItem(f"{mark}{number}. {cut(action, _ACTION_LETTERS)}", number)
+                    self.steps.addItem(f"{mark}{number}. {cut_middle(action, _ACTION_LETTERS)}", number)
                     reason = next((clue.reason for clue in view.clues if clue.step == number), "")
                     self.steps.setItemData(self.steps.count() - 1, reason, Qt.ItemDataRole.ToolTipRole)
         if view.places != before.places:

@@ -23,7 +23,7 @@ from gui.page.step_cover import StepCover
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.enabled_commands import BUSY, can_hand_over
-from gui.widgets.formats import count, step_text
+from gui.widgets.formats import count
 from gui.widgets.layouts import in_column, in_row
 from gui.widgets.words import ElidedLabel, labelled, set_flag, set_tone
 
@@ -422,4 +422,4 @@ def recording_words(view: RecordingView) -> str:
     """Return the progress of a recording, and its last action."""
     if view.last is None:
         return "● Recording: do the task in the page as it should be done. Your steps show here."
-    return f"● Recording: {count(view.steps, 'step')}. Last: {step_text(view.last)}"
+    return f"● Recording: {count(view.steps, 'step')}. Last: {view.last.in_words}"

@@ -10,7 +10,6 @@ from core.debugger.steps.views import ScreenshotView, Side, StepView
 from core.debugger.timeline.views import StepPictures
 from gui.page.picture import Picture, SliderPicture
 from gui.theme.theme import Theme
-from gui.widgets.formats import step_text
 from gui.widgets.layouts import holding, in_column, in_row
 from gui.widgets.remembered import CoverMode
 from gui.widgets.words import ElidedLabel, set_tone
@@ -91,7 +90,7 @@ class StepCover(QWidget):
             "before": _Shown(view.before, before, view.no_before),
             "after": _Shown(view.after, after, view.no_after),
         }
-        caption = view.before.caption if row is None else f"Step {row.number}: {step_text(row)}"
+        caption = view.before.caption if row is None else f"Step {row.number}: {row.in_words}"
         self._show(view.run, view.number, row.url if row else "", caption, restored=view.restored)
 
     def show_asked(self, view: StepPictures, before: QImage, after: QImage) -> None:

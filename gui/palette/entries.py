@@ -15,7 +15,7 @@ from gui.palette.matching import Match, match
 from gui.panels.runs.model import run_text, run_word, step_word
 from gui.shell.command_set import CommandSet, plain
 from gui.shell.docks import PLACES
-from gui.widgets.formats import count, in_line, step_text
+from gui.widgets.formats import count, in_line
 
 Kind = Literal[
     "command",
@@ -131,7 +131,7 @@ def catalogue_entries(catalogue: Catalogue) -> Iterable[PaletteEntry]:
 def step_entries(steps: Iterable[StepRow]) -> Iterable[PaletteEntry]:
     """Return the steps, the last first."""
     for row in reversed(tuple(steps)):
-        text = f"{row.number}  {in_line(step_text(row), 200)}"
+        text = f"{row.number}  {in_line(row.in_words, 200)}"
         detail = " · ".join(part for part in (step_word(row), in_line(row.thought, 200)) if part)
         yield PaletteEntry("step", f"{row.run}.{row.number}", text, detail)
 

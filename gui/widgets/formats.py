@@ -3,20 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from core.trace.records import StepRow
-
 _ODD = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-_REF = re.compile(r"\[\d+\]")
-
-
-def step_text(row: StepRow) -> str:
-    """Return the action as text, with the element's description instead of its number."""
-    if not row.action:
-        return "no action" if row.outcome in ("skipped", "failed") else "…"
-    if not row.target:
-        return row.action
-    text, named = _REF.subn(lambda _match: row.target, row.action, count=1)
-    return text if named else f"{row.action} {row.target}"
 
 
 def count(number: int, noun: str, plural: str = "") -> str:
@@ -54,6 +41,12 @@ def as_read(text: str) -> str:
 def cut(text: str, most: int) -> str:
     """Return a text of at most this many characters; the last one shows that there are more."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def cut_middle(text: str, most: int) -> str:
+    """Return a text of at most this many characters, with its end: that often tells two texts apart."""
+    kept = most - 1
+    return text if len(text) <= most else f"{text[: kept - kept // 3]}…{text[-(kept // 3) :]}"
 
 
 def thousands(number: int) -> str:

@@ -89,12 +89,13 @@ class RowDelegate(QStyledItemDelegate):
         font: QFont,
         tone: str = "text",
         align: Qt.AlignmentFlag = LEFT,
+        mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
     ) -> int:
         """Draw one line of text, elided if the space is too small; return the full width of the text."""
         text = in_line(text)
         painter.setFont(font)
         painter.setPen(self.theme.colour(tone))
-        draw_cut(painter, room, text, align)
+        draw_cut(painter, room, text, align, mode)
         return painter.fontMetrics().horizontalAdvance(text)
 
     def draw_focus(self, painter: QPainter, rect: QRect, state: QStyle.StateFlag) -> None:
@@ -147,9 +148,15 @@ class TableRows(QObject):
         self.resizing = False
 
 
-def draw_cut(painter: QPainter, room: QRect, text: str, align: Qt.AlignmentFlag = LEFT) -> None:
-    """Draw one line of text, elided at the right if the space is too small."""
-    line = painter.fontMetrics().elidedText(in_line(text), Qt.TextElideMode.ElideRight, max(0, room.width()))
+def draw_cut(
+    painter: QPainter,
+    room: QRect,
+    text: str,
+    align: Qt.AlignmentFlag = LEFT,
+    mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
+) -> None:
+    """Draw one line of text, elided if the space is too small."""
+    line = painter.fontMetrics().elidedText(in_line(text), mode, max(0, room.width()))
     painter.drawText(room, int(align), line)
 
 

@@ -114,7 +114,11 @@ class FixService(Service[FixView]):
         if family is not None and fixed is not None:
             self._show_measured(family, fixed)
         # A step can be gone back to once its page has been read.
-        steps = tuple((one.number, one.action or "no action") for one in rows if one.phase != "observe")
+        steps = tuple(
+            (one.number, one.in_words if one.action else "no action")
+            for one in rows
+            if one.phase != "observe"
+        )
         self.view = self.view.replace(
             ready=True,
             about=f"{row.task}, seed {row.seed}",

@@ -9,7 +9,7 @@ from gui.shell.undo import UndoHistory
 from gui.shell.undo_button import UndoButton, add_undo_keys
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
-from gui.widgets.formats import count, cut, step_text
+from gui.widgets.formats import count, cut
 from gui.widgets.layouts import Section, holding, in_column, in_row, on_panel, scrolled, splitter
 from gui.widgets.rows import Row, Rows
 from gui.widgets.text_view import Piece, TextView
@@ -223,7 +223,7 @@ def _step_row(one: SavingStep) -> Row:
         state = "" if one.chosen else "left out: not selected"
     word = _ORIGINS.get(row.origin, "")
     return Row(
-        f"{row.number}. {step_text(row)}",
+        f"{row.number}. {row.in_words}",
         icon="warning" if one.why and one.chosen else "circle-slash" if not one.chosen else "",
         tone="remedy" if one.why and one.chosen else "dim",
         word=word,

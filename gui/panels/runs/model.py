@@ -17,7 +17,6 @@ from core.debugger.session_view import RunsView
 from core.schema.step import PHASES
 from core.trace.records import RunRow, StepRow
 from gui.theme.tokens import ORIGIN_SHAPES
-from gui.widgets.formats import step_text
 from gui.widgets.item_views import Index
 
 BLOCK = 500
@@ -415,7 +414,7 @@ def describe(node: Node) -> str:
         return ", ".join(parts)
     if node.kind == "step":
         row = node.step
-        return f"{ORIGIN_SHAPES[row.origin]} {row.number} {step_text(row)}, {row.origin}, {step_word(row)}"
+        return f"{ORIGIN_SHAPES[row.origin]} {row.number} {row.in_words}, {row.origin}, {step_word(row)}"
     earlier = len(node.parent.earlier) if node.parent else 0
     return f"Show {min(BLOCK, earlier)} of {earlier} earlier steps"
 
@@ -425,7 +424,7 @@ def _tooltip(node: Node) -> str:
         return "Click, or press Enter"
     if node.kind == "step":
         row = node.step
-        parts = [f"Step {row.number} ({row.origin}{', edited' if row.edited else ''}): {step_text(row)}"]
+        parts = [f"Step {row.number} ({row.origin}{', edited' if row.edited else ''}): {row.in_words}"]
         parts += filter(None, (row.thought, row.message, row.url))
         return "\n".join(parts) + "\nClick, or press Enter, to see all of it"
     run = node.run

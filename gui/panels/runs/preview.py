@@ -8,7 +8,7 @@ from core.debugger.timeline.views import StepPictures
 from core.trace.records import StepRow
 from gui.panels.runs.model import RunsModel, step_word
 from gui.theme.theme import Theme
-from gui.widgets.formats import cut, step_text
+from gui.widgets.formats import cut
 from gui.widgets.layouts import in_column
 from gui.widgets.words import Paragraph, set_tone
 
@@ -46,7 +46,7 @@ class StepPreview(QFrame):
     def show_row(self, row: StepRow, place: QPoint) -> None:
         """Show a step's text at a screen position; its picture follows."""
         self.step = (row.run, row.number)
-        self.title.setText(cut(f"{row.number} · {step_text(row)} · {step_word(row)}", _WORDS))
+        self.title.setText(cut(f"{row.number} · {row.in_words} · {step_word(row)}", _WORDS))
         words = [cut(one, _WORDS) for one in (row.message, row.thought, row.url) if one]
         self.thought.setText("\n".join(words))
         self.thought.setVisible(bool(words))

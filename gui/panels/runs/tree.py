@@ -1,6 +1,6 @@
 """The view of the tree of runs: how its rows are painted, and which of them are open or folded."""
 
-from PySide6.QtCore import QModelIndex, QObject, QRect, QRectF, QSize, Signal
+from PySide6.QtCore import QModelIndex, QObject, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetrics, QPainter
 from PySide6.QtWidgets import QStyle, QTreeView, QWidget
 
@@ -8,7 +8,6 @@ from core.schema.restore import Grade
 from gui.panels.plan.panel import GRADE_MARKS
 from gui.panels.runs.model import NODE, Node, RunsModel, describe, differs_text, run_text, run_word, step_word
 from gui.theme.theme import Theme
-from gui.widgets.formats import step_text
 from gui.widgets.item_views import RIGHT, Index, RowDelegate
 from gui.widgets.origin import paint_chosen, paint_origin
 
@@ -61,7 +60,9 @@ class RunsDelegate(RowDelegate):
         font = self.theme.text_font()
         font.setStrikeOut(struck)
         text = room.adjusted(14 + digits + 10, 0, -width - 8, 0)
-        self.write(painter, text, step_text(row).replace("\n", " "), font, "dim" if struck else "text")
+        # The end of a long argument often tells two steps apart.
+        mode = Qt.TextElideMode.ElideMiddle
+        self.write(painter, text, row.in_words, font, "dim" if struck else "text", mode=mode)
 
     def _paint_run(self, painter: QPainter, room: QRect, node: Node) -> None:
         row, small = node.run, self.theme.small_font()

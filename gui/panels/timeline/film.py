@@ -18,7 +18,6 @@ from core.debugger.timeline.views import StepSpan, TimeMark, TimeView
 from gui.panels.timeline import text as time_words
 from gui.panels.timeline.thumbnails import Thumbnails
 from gui.theme.theme import Theme
-from gui.widgets.formats import step_text
 from gui.widgets.item_views import LEFT, Index, RowDelegate, RowMenu, RowsModel, draw_cut
 from gui.widgets.origin import paint_origin
 from gui.widgets.words import show_words
@@ -316,7 +315,7 @@ class _Cells(RowDelegate):
             return
         words = "The picture cannot be read" if image is not None else ""
         if not step.picture:
-            words = step_text(step)
+            words = step.in_words
         if words:
             painter.setPen(self.theme.colour("dim"))
             flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop | Qt.TextFlag.TextWordWrap
@@ -334,7 +333,7 @@ class _Cells(RowDelegate):
         mark = QRectF(room.left(), room.center().y() - 4, 9, 9)
         paint_origin(painter, mark, step.origin, colour, hollow=struck or step.outcome == "pending")
         painter.setPen(self.theme.colour("bad" if failed else "text" if viewed else "dim"))
-        words = f"{step.number}{' ✗' if failed else ''} {step_text(step) if step.picture else ''}"
+        words = f"{step.number}{' ✗' if failed else ''} {step.in_words if step.picture else ''}"
         draw_cut(painter, room.adjusted(_SIGN - 4, 0, 0, 0), words.rstrip(), LEFT)
 
 

@@ -93,7 +93,7 @@ def test_recording_is_marked_over_the_page_and_its_end_opens_the_window(
     session.session_changed.send(samples.SESSION.replace(handed_over=True))
     services.recording.changed.send(RecordingView(recording=True, run=18, steps=1, last=last))
     qtbot.waitUntil(lambda: "Recording: 1 step" in window.page.state_words.text())
-    assert 'textbox "Name"' in window.page.state_words.text()
+    assert 'Name ← "Ada"' in window.page.state_words.text()
     assert action.isChecked()
     action.trigger()
     assert services.recording.asked[-1] == ("finish",)

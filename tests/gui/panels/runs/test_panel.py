@@ -9,7 +9,6 @@ from core.schema.changes import Difference
 from core.schema.task import Verdict
 from gui.panels.runs.model import BLOCK, run_text, step_word, verdict_word
 from gui.panels.runs.panel import RunsPanel
-from gui.widgets.formats import step_text
 from tests.gui import samples
 
 
@@ -320,15 +319,6 @@ def test_a_run_tells_how_it_went_in_a_word(changes, word):
 )
 def test_a_step_tells_what_became_of_it_in_a_word(changes, word):
     assert step_word(samples.step_row(1, 1, **changes)) == word
-
-
-def test_an_action_is_shown_with_what_it_acted_on():
-    assert (
-        step_text(samples.step_row(1, 1, action="type [3] [a [b]]", target='textbox "Q"'))
-        == 'type textbox "Q" [a [b]]'
-    )
-    assert step_text(samples.step_row(1, 1, action="stop [42]", target="")) == "stop [42]"
-    assert step_text(samples.step_row(1, 1, action="", outcome="skipped")) == "no action"
 
 
 def test_a_step_under_way_joins_the_tree_before_it_is_sealed(panel: RunsPanel):

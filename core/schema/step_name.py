@@ -1,0 +1,38 @@
+"""What a step did, in few words: for lists, files and reports."""
+
+import re
+
+from core.schema.action import ACTIONS
+from core.schema.action_text import split_brackets
+from core.schema.errors import ActionSyntaxError
+
+_FILLS = ("type", "select", "upload")
+"""Actions that put a value into an element; its name says more than the action's."""
+_REF = re.compile(r"\[\d+\]")
+_NAME = re.compile(r'"((?:[^"\\]|\\.)*)"')
+_OPTION = re.compile(r"[a-z_]+=.*", re.DOTALL)
+
+
+def step_name(action: str, target: str) -> str:
+    """Return a step in words, such as ``Password ← "karrie"``, ``click button "Login"`` or ``search ← "green tea"``.
+
+    `action` is the action's text, and `target` the description of its element.
+    """
+    name, _, rest = action.partition(" ")
+    try:
+        parts = split_brackets(rest)
+    except ActionSyntaxError:
+        parts = []
+    if name in _FILLS and len(parts) > 1 and target:
+        values = [part for part in parts[1:] if not _OPTION.fullmatch(part)]
+        options = "".join(f" [{part}]" for part in parts[1:] if _OPTION.fullmatch(part))
+        named = _NAME.search(target)
+        return f"{named[1] if named else target} ← {', '.join(map(_quoted, values))}{options}"
+    if name not in ACTIONS and parts:
+        return f"{name} ← {', '.join(_quoted(part) if ' ' in part else part for part in parts)}"
+    text, replaced = _REF.subn(lambda _match: target, action, count=1) if target else (action, 1)
+    return text if replaced or name not in ACTIONS else f"{action} {target}"
+
+
+def _quoted(value: str) -> str:
+    return f'"{value}"'

@@ -186,6 +186,7 @@ class PaletteController(FeatureController):
 
     def _show_state(self, name: str) -> None:
         self.window.docks.go_to("State")
+        self.window.state.large_wanted.emit()
         self.window.state.diagram.show_state(name)
 
     def _open_task(self, id: str) -> None:

@@ -140,6 +140,7 @@ class MainWindow(WindowParts):
         self.run_card.compare_requested.connect(self.runs.compare_run_requested)
         self.run_card.again_requested.connect(self.tasks.open_task)
         self.run_card.closed.connect(self.commands.refresh)
+        self.state.large_wanted.connect(lambda: self.frame.show_beside(self.state.large, "windows/states"))
         self.stack.call_wanted.connect(self._on_call_wanted)
         self.plan.state_changed.connect(self.commands.refresh)
         self.history.changed.connect(self.commands.refresh)

@@ -1,17 +1,16 @@
 """State: the kind of page and why, its place in the state space, and what the run remembers."""
 
-from functools import partial
-
 from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal, Slot
 from PySide6.QtWidgets import QLabel, QWidget
 
 from core.debugger.breakpoints.kinds.actions import StateEntered, StateLeft
 from core.debugger.steps.views import SetAsideView, StateView, StepView
 from core.schema.step import Fit
-from gui.panels.state.diagram import StateDiagram
+from gui.panels.state.space_window import NONE as NO_SPACE
+from gui.panels.state.space_window import StateSpaceWindow
 from gui.theme.theme import Theme
 from gui.widgets.buttons import icon_button, key_button
-from gui.widgets.commands import AGAIN, EDIT, Command
+from gui.widgets.commands import AGAIN, EDIT, VIEW, Command
 from gui.widgets.editable import EditablePanel, show_right, why_no
 from gui.widgets.formats import count
 from gui.widgets.item_views import ROW, MenuEntry, RowMenu, open_menu
@@ -19,6 +18,7 @@ from gui.widgets.layouts import Section, in_column, in_row, indented, scrolled
 from gui.widgets.rows import Row, Rows
 from gui.widgets.words import ElidedLabel, FittedText, NoteLabel, OrWords, set_tone
 
+_LARGE_KEY = "Ctrl+Alt+S"
 _NONE = "No state recognised yet. Step with F10 to observe the page and recognise its state."
 
 
@@ -30,11 +30,14 @@ class StatePanel(EditablePanel):
     """The path of the state space to open in the editor."""
     breakpoint_wanted = Signal(object)
     """A `Breakpoint` at a state of the diagram."""
+    large_wanted = Signal()
+    """Show `large`, the window with the diagram."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._view = StateView()
-        self.diagram = StateDiagram(theme)
+        self.large = StateSpaceWindow(theme, self)
+        self.diagram = self.large.diagram
         self.diagram.menu_wanted.connect(self._on_menu)
         head, notes = self._head(theme), self._notes()
         self.buffer = Rows(theme, "Looked at and set aside")
@@ -55,7 +58,7 @@ class StatePanel(EditablePanel):
         self.fits_section = Section(theme, "States tried", self.fits)
         kept = (self.buffer_section, self.remembered_section)
         tried = (self.fits_section, self.instruction_section)
-        area = scrolled("State", head, self.diagram, notes, *kept, *tried, tall=self.diagram)
+        area = scrolled("State", head, notes, *kept, *tried)
         self.or_words = OrWords(area, self)
         in_column(self, self.or_words)
         self.show_state(StateView())
@@ -85,9 +88,8 @@ class StatePanel(EditablePanel):
         self.budget.show_text(_budget(view))
         late = view.choose_at is not None and view.transitions >= view.choose_at
         set_tone(self.budget, "remedy" if late else "dim")
-        self.diagram.show_states(view.states, view.edges)
-        self.diagram.setVisible(bool(view.states))
-        self.zooming.setVisible(bool(view.states))
+        self.large.show_space(view)
+        self.large_button.setVisible(bool(view.states))
         self.buffer.show_rows(_buffer_row(one) for one in view.buffer)
         self.buffer_section.show_where(view.buffer, str(len(view.buffer)))
         self.remembered.show_rows(Row(text=f"{name}: {value}") for name, value in view.remembered)
@@ -107,19 +109,16 @@ class StatePanel(EditablePanel):
         self.state.setProperty("chipLabel", True)
         self.state.setFont(theme.text_font(bold=True))
         self.space.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        zoom = self.diagram.zoom_by
-        larger = icon_button(theme, "zoom-in", "Larger (+ in the diagram, Ctrl+wheel)", partial(zoom, 1.25))
-        smaller = icon_button(theme, "zoom-out", "Smaller (− in the diagram, Ctrl+wheel)", partial(zoom, 0.8))
-        all_of_it = "All of its width (0 in the diagram)"
-        fit = icon_button(theme, "screen-normal", all_of_it, self.diagram.fit)
-        self.zooming = QWidget(head)
-        in_row(self.zooming, larger, smaller, fit, spacing=2)
+        large = "Show the state space, with the way taken"
+        self.large_button = icon_button(
+            theme, "type-hierarchy", large, self.large_wanted.emit, key=_LARGE_KEY
+        )
         file = "Open the state space's file in the editor (Alt+S)"
         self.open_button = icon_button(theme, "go-to-file", file, self._on_open)
         self.open_button.setShortcut("Alt+S")
-        for button in (larger, smaller, fit, self.open_button):
+        right = (self.large_button, self.open_button)
+        for button in right:
             button.setFixedSize(22, 22)
-        right = (self.zooming, self.open_button)
         in_row(head, self.space, self.state, 1, *right, margins=(10, 6, 8, 2), spacing=6)
         return head
 
@@ -140,6 +139,11 @@ class StatePanel(EditablePanel):
             MenuEntry(f"Stop when {state} is entered", lambda: want(StateEntered(state=state))),
             MenuEntry(f"Stop when {state} is left", lambda: want(StateLeft(state=state))),
         )
+
+    @property
+    def why_no_space(self) -> str:
+        """Why there is no state space to show, or an empty string."""
+        return "" if self._view.states else NO_SPACE
 
     def _fit_entries(self, index: QModelIndex) -> tuple[MenuEntry, ...]:
         row: Row = index.data(ROW)
@@ -179,6 +183,9 @@ class StatePanel(EditablePanel):
             self.file_wanted.emit(self._view.file)
 
     COMMANDS = (
+        Command("state_space", "State &graph…", _LARGE_KEY, "type-hierarchy", VIEW, 2.9,
+            "Show the state space of the step in view, with the way that the run has taken",
+            lambda self: self.large_wanted.emit(), lambda self: self.why_no_space),
         Command("force_state", "Force a state…", "Ctrl+P, X", "symbol-class", EDIT, 6.4,
             "Treat the page as another state in this step", force, lambda self: self.why_no_force),
         Command("recognise", "The state", "Ctrl+P, 6", "refresh", AGAIN, 1.7, "Recognise the state of the page again",

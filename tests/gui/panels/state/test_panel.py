@@ -18,6 +18,10 @@ def panel(qtbot: QtBot, theme) -> StatePanel:
     panel.resize(320, 700)
     panel.show()
     qtbot.waitExposed(panel)
+    panel.large.setWindowFlags(Qt.WindowType.Window)  # As the main window shows it.
+    panel.large.resize(320, 400)
+    panel.large.show()
+    qtbot.waitExposed(panel.large)
     return panel
 
 
@@ -51,8 +55,7 @@ def test_what_a_state_does_not_have_takes_no_room(panel: StatePanel):
         panel.space,
         panel.budget,
         panel.open_button,
-        panel.diagram,
-        panel.zooming,
+        panel.large_button,
         panel.buffer_section,
         panel.remembered_section,
         panel.fits_section,
@@ -113,6 +116,15 @@ def test_the_file_is_asked_for_by_a_button(panel: StatePanel, qtbot: QtBot):
 
 
 # The diagram
+
+
+def test_without_a_state_space_its_window_says_what_to_do(panel: StatePanel):
+    panel.show_state(StateView(space="none", state="page"))
+    assert "Choose a preset with one" in panel.large.or_words.words.text()
+    assert panel.why_no_space.startswith("This step has no state space")
+    panel.show_state(SPACE)
+    assert panel.large.name.text() == f"{SPACE.space} › {SPACE.state}"
+    assert panel.large.diagram.isVisible()
 
 
 def test_the_diagram_marks_where_the_run_is_in_words(panel: StatePanel):
@@ -192,21 +204,21 @@ def test_zoom_stays_when_the_run_goes_on_and_the_current_state_comes_into_view(p
     assert panel.diagram.viewport().rect().contains(panel.diagram.mapFromScene(QPointF(box.x, box.y)))
 
 
-def test_a_diagram_in_a_narrow_dock_stays_readable(panel: StatePanel):
+def test_a_diagram_in_a_narrow_window_stays_readable(panel: StatePanel):
     panel.show_state(SPACE)
     assert panel.diagram.zoom >= 0.75
-    panel.resize(900, 900)
+    panel.large.resize(900, 900)
     QApplication.processEvents()
     assert panel.diagram.zoom == pytest.approx(1.0)
 
 
-def test_in_a_low_dock_the_current_state_is_in_view_at_once(panel: StatePanel, qtbot: QtBot):
-    panel.resize(320, 180)
+def test_in_a_low_window_the_current_state_is_in_view_at_once(panel: StatePanel, qtbot: QtBot):
+    panel.large.resize(320, 180)
     panel.show_state(SPACE)
     box = panel.diagram.drawing.layout.boxes["item"]
 
     def in_view() -> bool:
-        place = panel.diagram.mapTo(panel, panel.diagram.mapFromScene(QPointF(box.x, box.y)))
-        return panel.rect().contains(place)
+        place = panel.diagram.mapFromScene(QPointF(box.x, box.y))
+        return panel.diagram.viewport().rect().contains(place)
 
     qtbot.waitUntil(in_view)

@@ -47,6 +47,8 @@ class DockFolding(QObject):
         self._unfolded: list[PanelDock] = []
         self._growing = QTimer(self, singleShot=True, interval=0)
         self._growing.timeout.connect(self._grow)
+        self._told: dict[str, str] = {}
+        """Why panels are empty that say so themselves."""
         self._filled: set[str] = set()
         """The panels that had content in the run in view."""
         self.reasons: dict[str, str] = {}
@@ -66,6 +68,12 @@ class DockFolding(QObject):
         self._step = step
         self._filled.update(name for name, filled in _FILLED.items() if filled(step))
         self._judge()
+
+    def tell(self, name: str, why: str) -> None:
+        """Fold a panel that is empty for this reason; an empty one unfolds it."""
+        if self._told.get(name, "") != why:
+            self._told[name] = why
+            self._judge()
 
     def fold(self, dock: PanelDock, folded: bool) -> None:
         """Fold or unfold a dock as the person chooses. Folding one of a group of tabs folds all of them."""
@@ -105,6 +113,7 @@ class DockFolding(QObject):
 
     def _judge(self) -> None:
         reasons = {name: why for name in _MECHANISMS if (why := self._why_empty(name))}
+        reasons |= {name: why for name, why in self._told.items() if why}
         if reasons == self.reasons:
             return
         self.reasons = reasons

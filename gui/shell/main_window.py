@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterable
+from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -122,6 +123,7 @@ class MainWindow(WindowParts):
         self.runs.folding.changed.connect(self._on_folded)
         self.runs.state_changed.connect(self.commands.refresh)
         self.breakpoints.state_changed.connect(self.commands.refresh)
+        self.breakpoints.emptied.connect(partial(self.docks.folding.tell, "Breakpoints"))
         self.permissible.highlight_requested.connect(self.page.overlay.highlight)
         self.permissible.replace_requested.connect(self._on_replace)
         self.action.pointing_requested.connect(self.page.set_pointing)

@@ -188,6 +188,8 @@ class BreakpointsPanel(QWidget):
     """Run and step before which to look for the last hit."""
     change_wanted = Signal(int, int, int)
     """The number of a watch, and run and step before which to look for its last change."""
+    emptied = Signal(str)
+    """Why there is nothing to list; an empty string if there is something."""
     state_changed = Signal()
     """The set of available commands has changed."""
     fact_changed = Signal(str)
@@ -239,6 +241,8 @@ class BreakpointsPanel(QWidget):
         total = len(view.breakpoints)
         fact = f"{on} on" if on == total else f"{on} of {total} on"
         self.fact_changed.emit(fact if total else "")
+        listed = view.breakpoints or view.watches or view.problems
+        self.emptied.emit("" if listed else "none · Ctrl+Shift+B")
         self._refresh()
 
     @Slot(object)

@@ -3,6 +3,7 @@
 from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
+from core.debugger.breakpoints.views import BreaksView
 from core.debugger.session_view import MechanismView
 from core.debugger.steps.views import ExemplarsView, PlanView, StackView, StateView, StepView
 from gui.shell.main_window import MainWindow
@@ -97,3 +98,15 @@ def test_the_last_open_panel_of_a_column_does_not_fold_by_itself(window: MainWin
         window.dock(name).hide()
     show(qtbot, window, session, EMPTY)
     assert folded(window) == set()
+
+
+def test_breakpoints_fold_until_there_are_any(window: MainWindow, qtbot: QtBot):
+    window.breakpoints.show_breaks(BreaksView())
+    dock = window.dock("Breakpoints")
+    assert dock.folded
+    assert dock._title.fact.text() == "none · Ctrl+Shift+B"
+    window.breakpoints.show_breaks(samples.BREAKS)
+    assert not dock.folded
+    window.breakpoints.show_breaks(BreaksView())
+    dock.bring()  # As its key does, and what adds a watch.
+    assert not dock.folded

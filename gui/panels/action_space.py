@@ -12,7 +12,7 @@ from core.schema.action_space import PermissibleRow
 from core.schema.observation import Element, Ref
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
-from gui.widgets.commands import EDIT, Command
+from gui.widgets.commands import CHANGE, Command
 from gui.widgets.copying import CopyEntry, action_copies
 from gui.widgets.editable import EditablePanel, show_right
 from gui.widgets.formats import thousands
@@ -322,6 +322,6 @@ class PermissiblePanel(EditablePanel):
             self.replace_requested.emit(entry)
 
     COMMANDS = (
-        Command("permit", "Perm&it one more action…", "Ctrl+P, I", "add", EDIT, 6.5,
+        Command("permit", "Perm&it one more action…", "Ctrl+P, I", "add", CHANGE, 6.5,
             "Permit another action of the page in this step", permit, lambda self: self.why_no_permit),
     )  # fmt: skip

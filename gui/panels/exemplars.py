@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 from core.debugger.steps.views import ExemplarRow, ExemplarsView, StepView
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
-from gui.widgets.commands import EDIT, Command
+from gui.widgets.commands import CHANGE, Command
 from gui.widgets.editable import EditablePanel, show_right, why_no
 from gui.widgets.item_views import ROW, MenuEntry, RowMenu
 from gui.widgets.layouts import Section, in_column, in_row, indented, scrolled
@@ -169,7 +169,7 @@ class ExemplarsPanel(EditablePanel):
             (self.used if among else self.nearest).setFocus()
 
     COMMANDS = (
-        Command("pin_exemplar", "Add an e&xemplar…", "Ctrl+P, E", "book", EDIT, 6.6,
+        Command("pin_exemplar", "Add an e&xemplar…", "Ctrl+P, E", "book", CHANGE, 6.6,
             "Add an exemplar to the prompts of this run", pin, why_no("AskQuestionAgain recall")),
     )  # fmt: skip
 

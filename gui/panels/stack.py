@@ -7,7 +7,7 @@ from core.debugger.breakpoints.kinds.actions import PolicyPopped, PolicyPushed
 from core.debugger.steps.views import FrameView, StackView, StepView
 from gui.theme.theme import Theme
 from gui.widgets.buttons import icon_button
-from gui.widgets.commands import EDIT, Command
+from gui.widgets.commands import CHANGE, Command
 from gui.widgets.editable import EditablePanel, show_right, why_no
 from gui.widgets.formats import count
 from gui.widgets.item_views import ROW, MenuEntry, RowMenu
@@ -173,11 +173,11 @@ class StackPanel(EditablePanel):
             self._render()
 
     COMMANDS = (
-        Command("pop_policy", "Pop the policy at wor&k…", "Ctrl+P, Q", "debug-step-out", EDIT, 6.1,
+        Command("pop_policy", "Pop the policy at wor&k…", "Ctrl+P, Q", "debug-step-out", CHANGE, 6.1,
             "End the current policy with an answer, or with what it lacked", pop, why_no("PopFrame")),
-        Command("restart_policy", "Restart the policy &at work", "Ctrl+P, A", "debug-restart-frame", EDIT, 6.2,
+        Command("restart_policy", "Restart the policy &at work", "Ctrl+P, A", "debug-restart-frame", CHANGE, 6.2,
             "Restart the current policy without its history and notes", restart, why_no("RestartFrame")),
-        Command("push_policy", "Push a poli&cy…", "Ctrl+P, C", "debug-step-into", EDIT, 6.3,
+        Command("push_policy", "Push a poli&cy…", "Ctrl+P, C", "debug-step-into", CHANGE, 6.3,
             "Call a policy by hand, written as an action", push, why_no("RestartFrame")),
     )  # fmt: skip
 

@@ -9,8 +9,14 @@ from typing import Any, NamedTuple
 
 FILE, EDIT, RUN, ACTION, PAGE, VIEW, HELP = "&File", "&Edit", "&Run", "&Action", "&Page", "&View", "&Help"
 MENU_BAR = (FILE, EDIT, RUN, ACTION, PAGE, VIEW, HELP)
-AGAIN, PACE, TEXT_SIZE, LAYOUT = "Ask agai&n for", "Pa&ce", "Text si&ze", "&Layout"
-SUBMENUS = {AGAIN: (EDIT, 7.0), PACE: (RUN, 6.2), TEXT_SIZE: (VIEW, 4.2), LAYOUT: (VIEW, 4.3)}
+CHANGE, AGAIN, PACE, TEXT_SIZE, LAYOUT = "&Change the run", "Ask agai&n for", "Pa&ce", "Text si&ze", "&Layout"
+SUBMENUS = {
+    CHANGE: (EDIT, 3.0),
+    AGAIN: (EDIT, 3.1),
+    PACE: (RUN, 6.2),
+    TEXT_SIZE: (VIEW, 4.2),
+    LAYOUT: (VIEW, 4.3),
+}
 """Menu and place of each submenu of commands."""
 Do = Callable[[Any], object]
 WhyNot = Callable[[Any], str]

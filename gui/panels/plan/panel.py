@@ -13,7 +13,7 @@ from core.schema.step import JudgementPart, RemedyRecord
 from gui.panels.plan.editor import PlanEditor
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
-from gui.widgets.commands import ACTION, EDIT, RUN, Command, Do, WhyNot
+from gui.widgets.commands import ACTION, CHANGE, RUN, Command, Do, WhyNot
 from gui.widgets.copying import CopyEntry, action_copies
 from gui.widgets.editable import EditablePanel, show_right, why_no
 from gui.widgets.enabled_commands import why_no_step
@@ -457,15 +457,15 @@ class PlanPanel(EditablePanel):
         Command("run_to_subtask", "Run to the subt&ask", "Ctrl+F8", "debug-continue-small", RUN, 1.7,
             "Run until the chosen subtask of the plan, or else the next one, is current", run_to_subtask,
             lambda self: _NO_SUBTASK if self.subtask is None else ""),
-        Command("judge_right", "The step was &right", "Ctrl+P, Y", "pass", EDIT, 4.1,
+        Command("judge_right", "The step was &right", "Ctrl+P, Y", "pass", CHANGE, 4.1,
             "Overrule the judgement: the last step served its purpose", *_overruling("aligned", True)),
-        Command("judge_wrong", "The step was &wrong", "Ctrl+P, N", "error", EDIT, 4.2,
+        Command("judge_wrong", "The step was &wrong", "Ctrl+P, N", "error", CHANGE, 4.2,
             "Overrule the judgement: the last step did not serve its purpose", *_overruling("aligned", False)),
-        Command("judge_subtask", "The &subtask is done", "Ctrl+P, S", "check", EDIT, 4.3,
+        Command("judge_subtask", "The &subtask is done", "Ctrl+P, S", "check", CHANGE, 4.3,
             "Overrule the judgement: the subtask is done", *_overruling("subtask", True)),
-        Command("judge_task", "The task is &done", "Ctrl+P, D", "check-all", EDIT, 4.4,
+        Command("judge_task", "The task is &done", "Ctrl+P, D", "check-all", CHANGE, 4.4,
             "Overrule the judgement: the task is done", *_overruling("task", True)),
-        Command("add_remedy", "Add a remed&y…", "Ctrl+P, R", "add", EDIT, 5.2,
+        Command("add_remedy", "Add a remed&y…", "Ctrl+P, R", "add", CHANGE, 5.2,
             "Add an action to try if this step's action turns out wrong", add_remedy, why_no("ForceState")),
         Command("fire_remedy", "&Try a remedy", "Ctrl+P, J", "discard", ACTION, 1.3,
             "Go back to where the chosen remedy starts, or else the topmost one, and try it", fire,

@@ -10,7 +10,7 @@ from gui.panels.state.space_window import NONE as NO_SPACE
 from gui.panels.state.space_window import StateSpaceWindow
 from gui.theme.theme import Theme
 from gui.widgets.buttons import icon_button, key_button
-from gui.widgets.commands import AGAIN, EDIT, VIEW, Command
+from gui.widgets.commands import AGAIN, CHANGE, VIEW, Command
 from gui.widgets.editable import EditablePanel, show_right, why_no
 from gui.widgets.formats import count
 from gui.widgets.item_views import ROW, MenuEntry, RowMenu, open_menu
@@ -186,7 +186,7 @@ class StatePanel(EditablePanel):
         Command("state_space", "State &graph…", _LARGE_KEY, "type-hierarchy", VIEW, 2.9,
             "Show the state space of the step in view, with the way that the run has taken",
             lambda self: self.large_wanted.emit(), lambda self: self.why_no_space),
-        Command("force_state", "Force a state…", "Ctrl+P, X", "symbol-class", EDIT, 6.4,
+        Command("force_state", "Force a state…", "Ctrl+P, X", "symbol-class", CHANGE, 6.4,
             "Treat the page as another state in this step", force, lambda self: self.why_no_force),
         Command("recognise", "The state", "Ctrl+P, 6", "refresh", AGAIN, 1.7, "Recognise the state of the page again",
             recognise, why_no("ForceState")),

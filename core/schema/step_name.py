@@ -10,6 +10,8 @@ _FILLS = ("type", "select", "upload")
 """Actions that put a value into an element; its name says more than the action's."""
 _REF = re.compile(r"\[\d+\]")
 _NAME = re.compile(r'"((?:[^"\\]|\\.)*)"')
+_ENTER = {"enter=1": " ↵", "enter=true": " ↵"}
+"""How an option is said that is often there."""
 _OPTION = re.compile(r"[a-z_]+=.*", re.DOTALL)
 
 
@@ -25,7 +27,7 @@ def step_name(action: str, target: str) -> str:
         parts = []
     if name in _FILLS and len(parts) > 1 and target:
         values = [part for part in parts[1:] if not _OPTION.fullmatch(part)]
-        options = "".join(f" [{part}]" for part in parts[1:] if _OPTION.fullmatch(part))
+        options = "".join(_ENTER.get(part, f" [{part}]") for part in parts[1:] if _OPTION.fullmatch(part))
         named = _NAME.search(target)
         return f"{named[1] if named else target} ← {', '.join(map(_quoted, values))}{options}"
     if name not in ACTIONS and parts:

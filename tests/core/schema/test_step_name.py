@@ -13,7 +13,7 @@ from core.trace.records import StepRow
     [
         ("type [5] [karrie]", 'textbox (beside "Password", #password)', 'Password ← "karrie"'),
         ("type [3] [a [b\\]]]", 'textbox "Q"', 'Q ← "a [b]]"'),
-        ("type [3] [tea] [enter=1]", 'searchbox "Search"', 'Search ← "tea" [enter=1]'),
+        ("type [3] [tea] [enter=1]", 'searchbox "Search"', 'Search ← "tea" ↵'),
         ("type [3] [tea]", "textbox", 'textbox ← "tea"'),
         ("select [7] [Monday]", 'combobox "Day"', 'Day ← "Monday"'),
         ("click [6]", 'button "Login"', 'click button "Login"'),

@@ -29,7 +29,6 @@ from core.schema.record import Record
 from core.schema.restore import Restored, SentAt
 from core.schema.step import Acted, record_of
 from core.schema.task import Episode, Task, Verdict
-from core.schema.viewport import VIEWPORT
 from core.settings.user_file import near
 from core.trace.records import CaseAttempt, RunRow, RunStart
 from core.trace.store import TraceStore
@@ -78,7 +77,7 @@ async def reopen_task(store: TraceStore, world: World, task: Task, row: RunRow, 
     world.capturer.hidden = world.environment.hidden_selectors
     try:
         world.follow_network(task)
-        await world.tabs.open_profile(row.profile, row.viewport or VIEWPORT)
+        await world.tabs.open_profile(row.profile, RunHistory(store, row.run).viewport)
         world.tabs.browser.take_events()
         world.touches.touch()
         episode = await world.environment.open(task, row.seed, TabDriver(world.tabs))
@@ -146,7 +145,7 @@ async def open_branch(
             llm=setup.llm.name,
             browser=setup.browser,
             profile=row.profile,
-            viewport=row.viewport,
+            viewport=RunHistory(store, row.run).viewport,
             parent_run=owner,
             parent_step=step,
             offline=world.tabs.closed_off,
@@ -284,6 +283,7 @@ def _state_of(
     """Return the agent as it was, in `run`."""
     state = RunState(run=run, episode=episode, preset=setup.preset, llm=setup.llm.name, budget=Budget())
     put_back(saved, state)
+    state.viewport = history.viewport
     if setup.budget is not None:
         state.budget = setup.budget
     for frame, step in saved.recalled_at.items():
@@ -314,6 +314,7 @@ async def _bring_back(
     )
     ground.fresh = setup.fresh
     ground.recorded_picture = RunHistory(store, left).picture
+    ground.other_engine = (store.run(left).browser == "embedded") != (setup.browser == "embedded")
     with world.tabs.border.lifted():
         restored = await restore(
             checkpoint,

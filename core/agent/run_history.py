@@ -26,7 +26,7 @@ from core.schema.progress import FailedTrial, Plan, SpaceMemory
 from core.schema.record import Record
 from core.schema.restore import SentAt
 from core.schema.step import Acted, BlobHash, Observed, PhaseRecord, Recalled, Scheduled, record_of
-from core.schema.viewport import VIEWPORT, Viewport
+from core.schema.viewport import VIEWPORT
 from core.trace.store import TraceStore
 
 
@@ -36,7 +36,6 @@ class SavedAgent(Record):
     number: int
     trial: int = 1
     profile: str | None = None
-    viewport: Viewport = VIEWPORT
     page_actions_limit: int = 30
     llm_calls_limit: int = 200
     switched: dict[Mechanism, bool] = {}
@@ -93,7 +92,6 @@ _OF_STATE = (
     "number",
     "trial",
     "profile",
-    "viewport",
     "switched",
     "amounts",
     "loaded_at",
@@ -227,6 +225,14 @@ class RunHistory:
     def __init__(self, store: TraceStore, run: int) -> None:
         self._store = store
         self._run = run
+
+    @property
+    def viewport(self) -> tuple[int, int]:
+        """The size of the run's pages; of one that was stored without it, that of the first page it observed."""
+        if (stored := self._store.run(self._run).viewport) is not None:
+            return stored
+        first = self._store.observed(self._run, 1)
+        return first.viewport if first is not None and all(first.viewport) else VIEWPORT
 
     def agent(self, step: int) -> SavedAgent:
         """Return the agent as the step found it; raises TraceError if that was not kept, or is damaged."""

@@ -59,7 +59,9 @@ def replay_exemplars(
                     entry.provenance,
                     entry.version,
                     environments=environments,
-                    world_of=lambda task: world_for(tabs, environments, task, gates),
+                    world_of=lambda task: world_for(
+                        tabs, environments, task, gates, viewport=settings.viewport
+                    ),
                     store=store,
                     on_gate=settings.on_gate,
                 )

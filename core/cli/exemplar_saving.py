@@ -101,7 +101,7 @@ def record(
 
     async def work(host: BrowserHost) -> RecordedExemplar:
         try:
-            async with open_world(host, environments, task) as world:
+            async with open_world(host, environments, task, settings.viewport) as world:
                 return await perform(world, task, seed, written(looks))
         finally:
             await environments.close()

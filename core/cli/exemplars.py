@@ -19,6 +19,7 @@ from core.cli.options import (
     Measured,
     OnGate,
     TaskFiles,
+    Viewport,
     WebArenaFiles,
     environments_of,
     settings_with,
@@ -393,6 +394,7 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
         ids: ChangedIds = None,
         on_gate: OnGate = None,
         browser: Browser = None,
+        viewport: Viewport = None,
         db: Database = None,
         tasks_file: TaskFiles = None,
         webarena: WebArenaFiles = None,
@@ -403,7 +405,7 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
         """Replay exemplars on the tasks they came from, to check that they still succeed. The exit code is 1 if not."""
         from core.cli.exemplar_experiments import replay_exemplars
 
-        settings = settings_with(db=db, browser=browser, on_gate=on_gate)
+        settings = settings_with(db=db, browser=browser, viewport=viewport, on_gate=on_gate)
         is_good = replay_exemplars(
             tuple(ids or ()),
             chosen.filter(),

@@ -42,7 +42,10 @@ BaseUrl = Annotated[
 ]
 Viewport = Annotated[
     str | None,
-    typer.Option("--viewport", help="The size in which the agent sees pages, such as 1280x720."),
+    typer.Option(
+        "--viewport",
+        help="The size in which the agent sees pages, such as 1280x720, unless task or preset says one.",
+    ),
 ]
 MaxSteps = Annotated[
     int | None,

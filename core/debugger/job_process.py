@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from core.debugger.services import Services
 from core.schema.record import Record
+from core.schema.viewport import size_text
 from core.system.program import ROOT
 
 _FLAGS = {"tasks": "--tasks-file", "webarena": "--webarena"}
@@ -27,7 +28,9 @@ def shared_flags(services: Services) -> list[str]:
     files = [
         (_FLAGS[source.kind], str(source.path)) for source in services.environments.sources if source.given
     ]
-    flags = [("--db", str(services.store.path)), ("--browser", services.settings.browser), *files]
+    settings = services.settings
+    flags = [("--db", str(services.store.path)), ("--browser", settings.browser), *files]
+    flags.append(("--viewport", size_text(settings.viewport)))
     return [word for flag in flags for word in flag]
 
 

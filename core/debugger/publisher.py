@@ -18,7 +18,7 @@ from core.debugger.services import Current, Services
 from core.debugger.session_view import CommandResult, EditMade, Mode, RunsView, SessionView
 from core.debugger.steps.mechanisms import mechanisms_of
 from core.debugger.steps.publisher import StepPublisher
-from core.debugger.steps.views import PersonQuestion, Side
+from core.debugger.steps.views import PersonQuestion, Side, StepView
 from core.llm.errors import mistake
 from core.schema.errors import DataError, TraceError
 from core.schema.events import LogLine
@@ -188,6 +188,8 @@ class Publisher:
         self.steps.show_live()
         if self._current.run is not None:
             self.publish_step(self._current.run)
+        else:
+            self.steps.step_changed.send(StepView(run=0, number=0))
 
     def on_asked(self, asked: Asked) -> None:
         """Tell of an LLM call, so far."""

@@ -12,7 +12,6 @@ _REF = re.compile(r"\[\d+\]")
 _NAME = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _ENTER = {"enter=1": " ↵", "enter=true": " ↵"}
 """How an option is said that is often there."""
-_OPTION = re.compile(r"[a-z_]+=.*", re.DOTALL)
 
 
 def step_name(action: str, target: str) -> str:
@@ -26,10 +25,12 @@ def step_name(action: str, target: str) -> str:
     except ActionSyntaxError:
         parts = []
     if name in _FILLS and len(parts) > 1 and target:
-        values = [part for part in parts[1:] if not _OPTION.fullmatch(part)]
-        options = "".join(_ENTER.get(part, f" [{part}]") for part in parts[1:] if _OPTION.fullmatch(part))
+        known = ACTIONS[name].options
+        options = [part for part in parts[2:] if part.partition("=")[0] in known]
+        values = ", ".join(_quoted(part) for part in parts[1:] if part not in options)
         named = _NAME.search(target)
-        return f"{named[1] if named else target} ← {', '.join(map(_quoted, values))}{options}"
+        more = "".join(_ENTER.get(part, f" [{part}]") for part in options)
+        return f"{named[1] if named else target} ← {values}{more}"
     if name not in ACTIONS and parts:
         return f"{name} ← {', '.join(_quoted(part) if ' ' in part else part for part in parts)}"
     text, replaced = _REF.subn(lambda _match: target, action, count=1) if target else (action, 1)

@@ -6,8 +6,15 @@ paragraphs were up to 9 % lower or higher from one zoom to another.
 """
 
 from PySide6.QtCore import QPointF, QRect, QRectF, QSize, QSizeF, Qt, Signal
-from PySide6.QtGui import QHideEvent, QPainter, QResizeEvent, QShowEvent, QTransform
-from PySide6.QtWidgets import QFrame, QGraphicsProxyWidget, QGraphicsScene, QGraphicsView, QWidget
+from PySide6.QtGui import QFocusEvent, QHideEvent, QPainter, QResizeEvent, QShowEvent, QTransform
+from PySide6.QtWidgets import (
+    QApplication,
+    QFrame,
+    QGraphicsProxyWidget,
+    QGraphicsScene,
+    QGraphicsView,
+    QWidget,
+)
 
 from gui.widgets.device_place import device_place, device_room
 
@@ -27,6 +34,7 @@ class Device(QGraphicsView):
         self.page_size = content.size()
         """The size in which the page is laid out, in CSS pixels."""
         scene = QGraphicsScene(self)
+        scene.setStickyFocus(True)  # A click beside the page leaves the keys with the page.
         self._proxy: QGraphicsProxyWidget = scene.addWidget(content)
         self.setScene(scene)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -62,6 +70,32 @@ class Device(QGraphicsView):
     def place(self) -> QRect:
         """Return where the page is drawn in this widget; parts of it may lie outside."""
         return QRect(self.mapFromScene(QPointF()), (QSizeF(self.page_size) * self.drawn_scale).toSize())
+
+    def reveal(self, box: QRectF) -> None:
+        """Scroll to a place of the page, in CSS pixels, if it is out of view."""
+        if not self.fitted:
+            self.ensureVisible(box)
+
+    def scroll_by(self, right: float, down: float) -> bool:
+        """Scroll by this many pixels; return False if there is nothing left to scroll to."""
+        bars = self.horizontalScrollBar(), self.verticalScrollBar()
+        before = [bar.value() for bar in bars]
+        for bar, by in zip(bars, (right, down), strict=True):
+            bar.setValue(bar.value() + round(by))
+        return [bar.value() for bar in bars] != before
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self._pass_on(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self._pass_on(event)
+
+    def _pass_on(self, event: QFocusEvent) -> None:
+        """Tell the page that the device has got or lost the focus: the scene tells only of changes inside it."""
+        if (target := self._proxy.widget().focusWidget()) is not None:
+            QApplication.sendEvent(target, QFocusEvent(event.type(), event.reason()))
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

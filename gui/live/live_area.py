@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QPoint, QRect, QSize, Signal, Slot
+from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Signal, Slot
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
+from core.schema.observation import Box
 from gui.live.page_area import PageArea
 from gui.live.page_strip import Browse
 from gui.live.screen_area import ScreenArea
@@ -64,6 +65,14 @@ class LiveArea(QStackedWidget):
         """Draw the page scaled to fit, or at its own size with scrolling."""
         for area in (self.embedded, self.chromium):
             area.device.set_fitted(on)
+
+    def reveal(self, box: Box) -> None:
+        """Scroll the device to a place of the page."""
+        self._area.device.reveal(QRectF(box.x, box.y, box.width, box.height))
+
+    def scroll_device(self, right: float, down: float) -> bool:
+        """Scroll the device; return False if there is nothing left to scroll to."""
+        return self._area.device.scroll_by(right, down)
 
     def equip(self, theme: Theme, remembered: Remembered) -> None:
         """Set the theme and the settings that are remembered between starts."""

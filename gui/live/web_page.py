@@ -25,7 +25,7 @@ from PySide6.QtWebEngineCore import (
     QWebEngineProfile,
 )
 from PySide6.QtWebEngineWidgets import QWebEngineView
-from PySide6.QtWidgets import QColorDialog, QFileDialog, QToolTip, QWidget
+from PySide6.QtWidgets import QColorDialog, QDialog, QFileDialog, QToolTip, QWidget
 
 from core.browser import dialogs
 from core.browser.dialogs import DialogAnswer
@@ -156,7 +156,7 @@ class WebPage(QWebEnginePage):
         modes = QWebEnginePage.FileSelectionMode
         folder, several = mode == modes.FileSelectUploadFolder, mode == modes.FileSelectOpenMultiple
         title = "Upload a folder" if folder else "Upload files" if several else "Upload a file"
-        dialog = QFileDialog(view.window() if isinstance(view, QWidget) else None, title)
+        dialog = QFileDialog(view.main_window() if isinstance(view, WebView) else None, title)
         if folder:
             dialog.setFileMode(QFileDialog.FileMode.Directory)
         else:
@@ -266,7 +266,7 @@ class WebView(QWebEngineView):
         """`window` returns the window that shows the view; the view itself lies in a scene."""
         super().__init__(parent)
         self._questions = questions
-        self._window = window
+        self.main_window = window
         self._popup = QPoint()
         """Where the last list was moved that the engine has opened for a field."""
 
@@ -279,6 +279,9 @@ class WebView(QWebEngineView):
     def childEvent(self, event: QChildEvent) -> None:
         super().childEvent(event)
         child = event.child()
+        if event.added() and isinstance(child, QWidget) and child.windowType() == Qt.WindowType.Dialog:
+            # It is a window of its own: in the scene it would be drawn as a part of the page.
+            child.overrideWindowFlags(child.windowFlags() | Qt.WindowType.BypassGraphicsProxyWidget)
         if event.added() and child.isWidgetType():
             child.installEventFilter(self)
             # It becomes a dialog only after this event.
@@ -286,10 +289,8 @@ class WebView(QWebEngineView):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         # The engine places it when it shows it, and once more afterwards.
-        moved = event.type() in (QEvent.Type.Show, QEvent.Type.Move)
-        if moved and isinstance(watched, QWidget) and watched.isWindow() and watched.pos() != self._popup:
-            self._popup = self._popup_place(watched.pos())
-            watched.move(self._popup)
+        if event.type() in (QEvent.Type.Show, QEvent.Type.Move) and isinstance(watched, QWidget):
+            self._place_list(watched)
         if isinstance(event, QWheelEvent) and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             if event.angleDelta().y():
                 self.zoom_turned.emit(1.1 if event.angleDelta().y() > 0 else 1 / 1.1)
@@ -309,9 +310,14 @@ class WebView(QWebEngineView):
             return True
         return super().eventFilter(watched, event)
 
-    def _popup_place(self, place: QPoint) -> QPoint:
-        """Return where a list is to be shown: the engine takes the view to lie unscaled in the window's corner."""
-        return self.mapToGlobal(place - self._window().geometry().topLeft())
+    def _place_list(self, popup: QWidget) -> None:
+        """Move a list of a field to where the field is drawn.
+
+        The engine takes the view to lie unscaled in the corner of the window.
+        """
+        if popup.isWindow() and not isinstance(popup, QDialog) and popup.pos() != self._popup:
+            self._popup = self.mapToGlobal(popup.pos() - self.main_window().geometry().topLeft())
+            popup.move(self._popup)
 
     def _stops(self, event: QKeyEvent) -> bool:
         """Let Esc stop a page that is loading; return whether the key was used for that."""

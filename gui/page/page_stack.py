@@ -92,6 +92,8 @@ class PageStack(QWidget):
     """The page or the picture was clicked while not pointing."""
     scrolled = Signal()
     """The outlines have moved, as given in `live_page`."""
+    shown_changed = Signal(str)
+    """Which page is in view, a `ShownPage`."""
     size_pressed = Signal()
     """Draw the page at its own size, or scaled to fit again."""
 
@@ -103,6 +105,8 @@ class PageStack(QWidget):
         self.recording = RecordingView()
         self._over: list[QWidget] = []
         self._fitted = True
+        self._seen = QRect()
+        """Where the page is visible."""
         self.looking = False
         """Whether steps are previewed; meanwhile the current step does not uncover the page."""
         self._build_strip(theme)
@@ -135,7 +139,7 @@ class PageStack(QWidget):
         self.shield.hovered.connect(self._on_hovered)
         self.shield.hover_ended.connect(self.hover_ended)
         self.shield.refused.connect(self.pressed)
-        self.cover.picture.hovered.connect(self.hovered)
+        self.cover.picture.hovered.connect(self._on_cover_hovered)
         self.cover.picture.hover_ended.connect(self.hover_ended)
         self.cover.picture.pressed.connect(self.pressed)
         page_area.set_handed_over(False)
@@ -177,6 +181,7 @@ class PageStack(QWidget):
     def _follow_cover(self) -> None:
         self.messages.set_aside(self.covered, self._session)
         self._tell_strip()
+        self.shown_changed.emit(self.cover.shown)
         self._lay_out()
 
     @Slot(object)
@@ -198,7 +203,9 @@ class PageStack(QWidget):
     @Slot(object)
     def show_live_page(self, view: LivePageView) -> None:
         """Outline the elements that can be chosen, and show where the next action's target is if out of view."""
-        self.live_page = view
+        before, self.live_page = self.live_page.next, view
+        if view.next is not None and view.next != before and not view.next.hidden:
+            self._area.reveal(view.next.box)
         self.overlay.show_live_page(view)
         self._show_marker()
         self._tell_strip()
@@ -224,6 +231,8 @@ class PageStack(QWidget):
         None, or pointing, removes the frame.
         """
         if self.pointing:
+            box = None
+        if self.covered and not self.cover.is_of_panels:
             box = None
         self.cover.picture.show_found(box if self.covered else None)
         self.overlay.frame(None if self.covered else box)
@@ -255,7 +264,8 @@ class PageStack(QWidget):
 
     def _tell_size(self) -> None:
         """Show the size of the live page and its scale."""
-        size, scale = self._area.page_size, self._area.page_scale()
+        size = self._area.page_size
+        scale = self._area.view_rect().width() / max(size.width(), 1)
         self.size_button.setText(f"{size.width()}×{size.height()} at {scale:.0%}".replace("%", " %"))
         does = "Draw the page at its own size, with scrolling" if self._fitted else "Scale the page to fit"
         labelled(self.size_button, f"{self.size_button.text()}. {does}", f"{does} ({SIZE_KEY})")
@@ -332,7 +342,7 @@ class PageStack(QWidget):
 
     def _show_marker(self) -> None:
         """Show at the border of the page where the next action's target is, or how to scroll back."""
-        target, page = self.live_page.next, self.overlay.geometry()
+        target, page = self.live_page.next, self._seen
         away = target is not None and (target.hidden or not self.overlay.is_in_view(target))
         self.marker.setVisible(
             (away or self.live_page.scrolled) and not self.covered and not self._session.handed_over
@@ -367,6 +377,8 @@ class PageStack(QWidget):
         if self._session.mode in BUSY or self._session.run is None:
             self._on_refused()
             return
+        if self._area.scroll_device(right, down):
+            return
         scale = self._area.page_scale()
         self.scroll_requested.emit(x / scale, y / scale, right / scale, down / scale)
 
@@ -377,11 +389,15 @@ class PageStack(QWidget):
         if self._session.run is None:
             return
         self.hint.adjustSize()
-        page = self.shield.geometry()
+        page = self._seen
         self.hint.move(page.center().x() - self.hint.width() // 2, page.top() + 14)
         self.hint.show()
         self.hint.raise_()
         self._hint_timer.start()
+
+    def _on_cover_hovered(self, x: float, y: float) -> None:
+        if self.cover.is_of_panels:
+            self.hovered.emit(x, y)
 
     def _on_hovered(self, x: float, y: float) -> None:
         scale = self._area.page_scale()
@@ -399,6 +415,7 @@ class PageStack(QWidget):
         seen = self._area.seen_rect()
         seen = QRect(self._area.mapTo(self, seen.topLeft()), seen.size())
         self.overlay.set_scale(self._area.page_scale())
+        self._seen = rect & seen
         for over in (self.overlay, self.shield):
             over.setGeometry(rect)
             if seen.contains(rect):

@@ -85,7 +85,8 @@ class Picture(QWidget):
 
     def place(self) -> QRectF:
         """Return where the picture is, in widget pixels."""
-        return device_place(QRectF(self.rect()), QSizeF(self._size()))
+        room, size = QRectF(self.rect()), QSizeF(self._size())
+        return device_place(room, size) if self._fitted else device_place(room, size, largest=1.0)
 
     def marked(self) -> QRectF | None:
         """Return where the target of the action is, in widget pixels."""

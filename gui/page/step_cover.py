@@ -11,7 +11,7 @@ from core.debugger.timeline.views import StepPictures
 from gui.page.picture import Picture, SliderPicture
 from gui.theme.theme import Theme
 from gui.widgets.layouts import holding, in_column, in_row
-from gui.widgets.remembered import CoverMode
+from gui.widgets.remembered import CoverMode, ShownPage
 from gui.widgets.words import ElidedLabel, set_tone
 
 _BEFORE_AFTER, _RESTORED = ("Before", "After"), ("As recorded", "As restored")
@@ -41,6 +41,8 @@ class StepCover(QWidget):
         """How the page before and after the step is shown."""
         self.title = ""
         """Which page is shown, in words."""
+        self.shown: ShownPage = "live"
+        """Which page is in view."""
         self._side: Side = "before"
         self._step: tuple[int, int] | None = None
         self._caption = ""
@@ -73,10 +75,10 @@ class StepCover(QWidget):
     def show_step(self, step: StepView) -> None:
         """Cover the page if `step` is a recorded one, uncover it if it is the current one."""
         if step.live:
-            self._step = None
+            self._step, self.shown = None, "live"
             self.hide()
             return
-        if (step.run, step.number) != self._step:
+        if (step.run, step.number) != self._step or self.shown == "restored":
             self._shown = {"before": _LOADING, "after": _LOADING}
         shot = step.screenshot
         self._shown[step.side] = _Shown(shot, missing=shot.missing)
@@ -105,6 +107,11 @@ class StepCover(QWidget):
         if changed:
             self.mode_changed.emit()
 
+    @property
+    def is_of_panels(self) -> bool:
+        """Whether the left picture is the page that the panels describe."""
+        return self.shown == "before" or (self.shown == "after" and self.mode == "one")
+
     def set_fitted(self, on: bool) -> None:
         """Draw the pages scaled to fit, or at their own size with scrolling."""
         for picture in (self.picture, self.after):
@@ -122,6 +129,7 @@ class StepCover(QWidget):
         names = _RESTORED if restored else _BEFORE_AFTER
         for head, name in zip(self._heads, names, strict=True):
             head.setText(name)
+        self.shown = "restored" if restored else self._side
         which = f"Step {number} of run {run}, as recorded and as restored"
         if not restored:
             which = f"{names[self._side == 'after']} step {number} of run {run}, recorded"

@@ -135,7 +135,7 @@ class Docks(QObject):
             if self._window.dockWidgetArea(dock) == BOTTOM and not dock.isFloating() and dock.isVisible()
         ]
         if missing > 0 and below:
-            height = max(below[0].height() - missing, _LEAST_BELOW)
+            height = max(below[0].height() - missing, self._theme.scaled(_LEAST_BELOW))
             self._window.resizeDocks(below[:1], [height], Qt.Orientation.Vertical)
 
     def resize(self, sizes: Mapping[str, int], orientation: Qt.Orientation) -> None:

@@ -131,6 +131,7 @@ class MainWindow(WindowParts):
         self.runs.why_requested.connect(lambda run, step: self.why_requested.emit(run, step, ""))
         self.page.set_fitted(self.remembered.page_fitted)
         self.page.size_pressed.connect(self.actions_by_name["actual_size"].trigger)
+        self.page.shown_changed.connect(self.time.show_page)
         self.page.pointing_changed.connect(self.action.show_pointing)
         self.page.pointing_changed.connect(self.commands.refresh)
         self.elements.pinned_changed.connect(self.commands.refresh)
@@ -308,7 +309,8 @@ class MainWindow(WindowParts):
         before, self._step = self._step, step
         if not step.live or (before is not None and not before.live):
             self.run_card.close_card()
-        self.time.show_step(step)
+        if not (step.live and self.page.looking):
+            self.time.show_step(step)
         self.page.show_step(step)
         self.docks.folding.show_step(step)
         self._updates.show_step(step, going_on=step.live and self.view.mode in _GOING_ON)

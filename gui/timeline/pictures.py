@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Slot
 from PySide6.QtGui import QImage
 
-from core.debugger.steps.views import StepView
 from core.debugger.timeline.views import StepPictures
 from gui.panels.runs.preview import PICTURE
 from gui.shell.feature import FeatureController
@@ -46,7 +45,6 @@ class StepPicturesController(FeatureController):
         window.time.show_mode(cover.mode)
         window.time.mode_wanted.connect(cover.set_mode)
         cover.pictures_wanted.connect(self._ask)
-        window.step_shown.connect(self._on_step)
         window.page.messages.pictures_requested.connect(service.look_restored)
 
     @Slot(int, int)
@@ -66,11 +64,6 @@ class StepPicturesController(FeatureController):
     def _on_scrub_ended(self) -> None:
         self._on_rested()
         self.window.session.trace.show_now()
-
-    @Slot(object)
-    def _on_step(self, step: StepView) -> None:
-        if not self._scrubbing:
-            self.window.time.show_viewed(step.run, step.number)
 
     @Slot(int, int)
     def _ask(self, run: int, number: int) -> None:

@@ -4,18 +4,17 @@ from PySide6.QtCore import QRectF, QSize, QSizeF
 
 _MARGIN = 8
 _LARGEST = 2.0
-"""The scale up to which a small page is enlarged."""
 
 
-def device_place(room: QRectF, size: QSizeF) -> QRectF:
+def device_place(room: QRectF, size: QSizeF, largest: float = _LARGEST) -> QRectF:
     """Return where a page of this size in CSS pixels is drawn in `room`, at the top and in whole pixels.
 
-    An empty rectangle if there is no room or no page.
+    `largest` is the scale up to which a small page is enlarged. An empty rectangle if there is no room or no page.
     """
     free = room.adjusted(_MARGIN, _MARGIN, -_MARGIN, -_MARGIN)
     if size.isEmpty() or free.width() < 1 or free.height() < 1:
         return QRectF()
-    scale = min(_LARGEST, free.width() / size.width(), free.height() / size.height())
+    scale = min(largest, free.width() / size.width(), free.height() / size.height())
     width, height = round(size.width() * scale), round(size.height() * scale)
     return QRectF(round(free.left() + (free.width() - width) / 2), round(free.top()), width, height)
 

@@ -74,6 +74,8 @@ def _to_word(on: bool) -> str:
     return "true" if on else "false"
 
 
+ShownPage = Literal["live", "before", "after", "restored"]
+"""Which page of a step is in view: the live one, a recorded one, or a recorded one with the one that was restored."""
 CoverMode = Literal["one", "side", "slider"]
 """How a recorded step shows the page before and after it."""
 _COVER_MODES: tuple[CoverMode, ...] = get_args(CoverMode)

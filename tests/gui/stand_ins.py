@@ -173,6 +173,12 @@ class DrawnPage(QWidget):
     def page_size(self) -> QSize:
         return self.view_rect().size() / self.scale
 
+    def reveal(self, box: object) -> None:
+        """All of it is shown."""
+
+    def scroll_device(self, right: float, down: float) -> bool:
+        return False
+
     def set_fitted(self, on: bool) -> None:
         self.fitted = on
 

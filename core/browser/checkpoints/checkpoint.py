@@ -82,6 +82,8 @@ class RestoreContext:
     """Returns the content of a recorded answer."""
     recorded_picture: Callable[[int], bytes] | None = None
     """Returns the picture that was kept of a step's page, or nothing."""
+    other_engine: bool = False
+    """Whether that picture is of another engine, which draws the same page a little differently."""
 
     async def put_kept_back(self, url: str, kept: PageState) -> None:
         """Restore the cookies of a page, and the state of the environment's server if it has changed."""

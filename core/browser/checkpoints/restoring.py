@@ -177,6 +177,8 @@ async def _seen(
     recorded, page = checkpoint.observation, ground.tabs.current
     if not picture:
         return comparison.replace(pictures="Pictures were not compared: none was kept of that step.")
+    if ground.other_engine:
+        return comparison.replace(pictures="Pictures were not compared: the run was made in another browser.")
     if recorded.viewport != now.viewport:
         return comparison.replace(pictures="Pictures were not compared: the window has another size.")
     without = moving_boxes(recorded, now, volatile)

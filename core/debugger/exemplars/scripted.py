@@ -29,6 +29,7 @@ from core.schema.observation import Observation, Ref
 from core.schema.record import Record
 from core.schema.secrets import Secrets
 from core.schema.task import Episode, Task, Verdict
+from core.schema.viewport import VIEWPORT
 
 LOOKS = 100
 """Looks at the page after which a script that does not end is given up."""
@@ -79,24 +80,37 @@ def written(looks: Iterable[Look]) -> ScriptOf:
 
 
 @asynccontextmanager
-async def open_world(host: BrowserHost, environments: Environments, task: Task) -> AsyncIterator[World]:
+async def open_world(
+    host: BrowserHost, environments: Environments, task: Task, viewport: tuple[int, int] = VIEWPORT
+) -> AsyncIterator[World]:
     """Start a browser for tasks of one environment and release it; raises BrowserError."""
     tabs = Tabs(host)
     await tabs.browser.start()
     try:
-        yield world_for(tabs, environments, task)
+        yield world_for(tabs, environments, task, viewport=viewport)
     finally:
         await tabs.browser.close()
 
 
-def world_for(tabs: Tabs, environments: Environments, task: Task, gates: Gates | None = None) -> World:
-    """Return the browser and the environment of a task, for what goes into no trace."""
+def world_for(
+    tabs: Tabs,
+    environments: Environments,
+    task: Task,
+    gates: Gates | None = None,
+    *,
+    viewport: tuple[int, int] = VIEWPORT,
+) -> World:
+    """Return the browser and the environment of a task, for what goes into no trace.
+
+    `viewport` is the size of its pages unless the task says one.
+    """
     return World(
         tabs=tabs,
         actor=Actor(tabs),
         capturer=Capturer(pictures=False),
         environment=environments.environment_of(task),
         gates=gates or load_gates(GATES),
+        viewport=viewport,
     )
 
 

@@ -63,6 +63,8 @@ class StepPublisher:
         """Why the action that a person wrote since cannot be taken."""
         self._shows_recorded = False
         self._side: Side = "before"
+        self._recorded_of = (0, 0)
+        """Run and number of the recorded step that was asked for last."""
 
     # The current step
 
@@ -72,6 +74,8 @@ class StepPublisher:
         `editable` says whether a person may change an action under review.
         """
         store, id = self._current.store, run.state.run
+        if self._shows_recorded and self._side == "after" and self._recorded_of == (id, run.begun - 1):
+            self.show_recorded(*self._recorded_of)  # The page after it may have been observed by now.
         number = run.begun  # Until the next step has begun, the one before it is what there is to see.
         if store is None or number == 0:
             return
@@ -207,6 +211,7 @@ class StepPublisher:
         if store is None:
             return
         shown = self._side = side or self._side
+        self._recorded_of = (run, number)
 
         def send(view: StepView) -> None:
             self._shows_recorded = True

@@ -77,8 +77,8 @@ def recorded_step(store: TraceStore, run: int, number: int, side: Side = "before
         return view if record_of(Observed, one.records) is not None else _without_page(view, unread)
 
     view = made(detail, not_read(detail))
-    if side == "before":
-        return view
+    if side == "before" or detail.row.outcome == "pending":
+        return view  # What was not carried out has nothing after it.
     following, why = step_after(store, detail)
     after = made(following, not_read(following)) if following is not None else _without_page(view, why)
     return view.replace(

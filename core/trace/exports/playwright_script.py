@@ -16,6 +16,7 @@ from core.schema.observation import Element, Observation, is_hidden
 from core.schema.record import Record
 from core.schema.secrets import names_in
 from core.schema.step import Acted, Primitive
+from core.schema.viewport import VIEWPORT
 from core.trace.exports.hiding import hiding
 from core.trace.exports.steps import RunStep, steps_of, templates
 from core.trace.records import RunRow
@@ -250,8 +251,6 @@ def _options(action: kinds.Select, seen: Observation | None) -> str:
     return f"label={literal(label)}"
 
 
-VIEWPORT = (1000, 720)
-"""Taken where no page reported the size of its viewport."""
 HELPERS = ("frame", "one", "type_into", "at", "scroll", "drag", "select_text", "warn")
 """Functions of the template that are written only where a line calls them."""
 _WIDEST = 100

@@ -22,6 +22,7 @@ from core.browser.log.records import ConsoleEntry, DialogEntry, ErrorEntry, LogE
 from core.schema.errors import TraceError
 from core.schema.events import BrowserEvent
 from core.schema.step import PHASES, BlobHash, Observed, place_of
+from core.schema.viewport import VIEWPORT
 from core.trace.exports.hiding import hiding
 from core.trace.exports.steps import RunStep, steps_of
 from core.trace.records import RunRow, StepTimes
@@ -29,8 +30,6 @@ from core.trace.store import TraceStore
 
 VERSION = 8
 PAGE = "page@1"
-VIEWPORT = (1280, 720)
-"""Taken where the page did not tell the size of its viewport."""
 _SUFFIXES = {"image/webp": ".webp", "image/jpeg": ".jpeg", "image/png": ".png"}
 _ERRORS = ("crash", "hang", "replaced", "load_failed", "certificate")
 _IN_LOG = ("console", "dialog")

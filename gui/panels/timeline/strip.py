@@ -17,7 +17,7 @@ from gui.theme.theme import Theme
 from gui.widgets.buttons import icon_button
 from gui.widgets.choices import titled_box
 from gui.widgets.layouts import holding, in_column, in_row
-from gui.widgets.remembered import CoverMode, Remembered
+from gui.widgets.remembered import CoverMode, Remembered, ShownPage
 from gui.widgets.words import OrWords, labelled, set_tone, small_label
 
 _KEY = "Ctrl+T"
@@ -106,6 +106,7 @@ class TimeStrip(QToolBar):
         self._remembered = remembered
         self._playing = False
         self._step = StepView(run=0, number=0)
+        self._page: ShownPage = "live"
         self._viewed = (0, 0)
         self.setObjectName("timeStrip")
         self.setMovable(False)
@@ -129,6 +130,7 @@ class TimeStrip(QToolBar):
         self._fold_film(folded=not remembered.film_shown)
         self.show_bar(on=remembered.time_shown)
         self.show_step(self._step)
+        self.show_page("live")
 
     def _named(self, theme: Theme) -> QBoxLayout:
         """Return the part that names the step and chooses its page."""
@@ -216,7 +218,6 @@ class TimeStrip(QToolBar):
         """Show which page of which step the window shows."""
         self._step = step
         self.show_viewed(step.run, step.number)
-        self.sides[None if step.live else step.side].setChecked(True)
         acted = step.row is not None and step.row.outcome != "pending"
         for side in ("before", "after"):
             words = _SIDES[side][1]
@@ -227,11 +228,22 @@ class TimeStrip(QToolBar):
             self.sides[side].setEnabled(acted and bool(step.number))
             self.sides[side].setToolTip(words)
 
+    def show_page(self, page: ShownPage) -> None:
+        """Show which page is in view."""
+        self._page = page
+        self._check_side()
+        self._name()
+
+    def _check_side(self) -> None:
+        checked: dict[ShownPage, Side | None] = {"before": "before", "after": "after", "live": None}
+        self._group.setExclusive(False)
+        for side, button in self.sides.items():
+            button.setChecked(self._page in checked and checked[self._page] == side)
+        self._group.setExclusive(True)
+
     def show_viewed(self, run: int, number: int) -> None:
         """Mark a step as the one in view, also while only its picture is shown."""
         self._viewed = (run, number)
-        if (run, number) != (self._step.run, self._step.number):
-            self.sides[self._step.side].setChecked(True)  # Only its picture is shown.
         self.bar.show_viewed(run, number)
         self.film.show_viewed(run, number)
         self._name()
@@ -309,18 +321,19 @@ class TimeStrip(QToolBar):
 
     def _where(self) -> str:
         """Return which page is in view, and which the panels describe if that is another one."""
-        run, number = self._viewed
+        number, step = self._viewed[1], self._step
         if not number:
             return ""
-        if (run, number) != (self._step.run, self._step.number):
-            return f"page {self._step.side} step {number}; panels: step {self._step.number}"
-        if not self._step.live:
-            return f"page and panels {self._step.side} step {number}"
-        if self.why_no_flip:
-            return f"now, before step {number}"
-        return f"page now; panels before step {number}"
+        if self._page == "restored":
+            return "the page as recorded and as restored"
+        page = "now" if self._page == "live" else f"{self._page} step {number}"
+        panels = f"{step.side} step {step.number}"
+        if page == "now" and step.live and self.why_no_flip:
+            return f"now, {panels}"
+        return f"page and panels {page}" if page == panels else f"page {page}; panels {panels}"
 
     def _on_side(self, side: Side | None) -> None:
+        self._check_side()  # It changes with what is shown.
         if side is None:
             self.live_wanted.emit()
         else:

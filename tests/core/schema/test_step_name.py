@@ -16,6 +16,8 @@ from core.trace.records import StepRow
         ("type [3] [tea] [enter=1]", 'searchbox "Search"', 'Search ← "tea" ↵'),
         ("type [3] [tea]", "textbox", 'textbox ← "tea"'),
         ("select [7] [Monday]", 'combobox "Day"', 'Day ← "Monday"'),
+        ("type [3] [x=5]", 'textbox "Answer"', 'Answer ← "x=5"'),
+        ("type [3] [5] [append=1]", 'textbox "Answer"', 'Answer ← "5" [append=1]'),
         ("click [6]", 'button "Login"', 'click button "Login"'),
         ("click [6]", "", "click [6]"),
         ("drag [6] [7]", 'slider "Size"', 'drag slider "Size" [7]'),

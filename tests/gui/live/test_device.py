@@ -5,7 +5,7 @@ import json
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QColorDialog, QLineEdit
 
 from gui.live.page_area import PageArea
 from tests.core.browser.browsing import Browsing, in_browser
@@ -109,3 +109,47 @@ async def test_a_list_opens_at_its_field(browser: Browsing, site: Site, person: 
     assert abs(place.y() - field.y()) < 25
     await person.do(lambda: QTest.keyClick(person.area.device, Qt.Key.Key_Escape))
     await person.until(lambda: not lists())
+
+
+@in_browser
+async def test_a_page_that_is_handed_over_has_the_focus_and_keeps_it_beside_the_page(
+    browser: Browsing, site: Site, person: Person
+) -> None:
+    await browser.open(site.page("<input id=words autofocus>"))
+    area = person.area
+    other = await person.do(lambda: QLineEdit(area))
+
+    def elsewhere() -> None:
+        other.show()
+        area.window().activateWindow()
+        other.setFocus()
+
+    await person.do(lambda: area.set_handed_over(False))
+    await person.do(elsewhere)
+    await person.until(lambda: other.hasFocus())
+    await person.do(lambda: area.set_handed_over(True))
+    await browser.tabs.current.playwright_page.wait_for_function("document.hasFocus()")
+    await person.do(
+        lambda: QTest.mouseClick(area.device.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(2, 2))
+    )
+    await person.do(lambda: QTest.keyClicks(area.device, "tea"))
+    await browser.tabs.current.playwright_page.wait_for_function(
+        "document.getElementById('words').value === 'tea'"
+    )
+    await person.do(lambda: other.hide())
+
+
+@in_browser
+async def test_dialogs_are_windows_of_their_own(browser: Browsing, site: Site, person: Person) -> None:
+    await browser.open(site.page("<p>x</p>"))
+
+    def shown() -> tuple[bool, bool]:
+        view = person.area.current_view()
+        dialog = QColorDialog(view)  # The engine's own one for a colour field has this parent.
+        dialog.show()
+        found = dialog.graphicsProxyWidget() is None, view.main_window() is person.area.window()
+        dialog.close()
+        dialog.deleteLater()
+        return found
+
+    assert await person.do(shown) == (True, True)

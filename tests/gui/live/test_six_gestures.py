@@ -116,7 +116,7 @@ def test_a_demonstration_is_recorded_in_the_live_page_and_opened_to_be_saved(
     )
     view = desk.area.current_view()
     middle = QPoint(round(box.x + box.width / 2), round(box.y + box.height / 2))
-    place = view.mapTo(window, middle)
+    place = window.mapFromGlobal(view.mapToGlobal(middle))
     target = window.childAt(place)
     QTest.mouseClick(target, Qt.MouseButton.LeftButton, pos=target.mapFrom(window, place))
     saving = desk.exemplars.saving  # type: ignore[attr-defined]

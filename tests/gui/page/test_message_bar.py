@@ -8,6 +8,7 @@ from pytestqt.qtbot import QtBot
 from core.debugger.session_view import CommandResult, SessionView
 from core.schema.events import ScriptWait
 from gui.page.message_bar import MessageBar
+from gui.widgets.layouts import in_column
 
 
 @pytest.fixture
@@ -15,7 +16,11 @@ def bar(qtbot, theme):
     over = QWidget()
     over.resize(800, 400)
     qtbot.addWidget(over)
-    return MessageBar(theme, over)
+    bar = MessageBar(theme, over)
+    in_column(over, 1, bar)
+    over.show()
+    yield bar
+    over.close()
 
 
 def busy(seconds: int, left: int | None) -> SessionView:

@@ -144,12 +144,15 @@ class Docks(QObject):
         self._window.resizeDocks(docks, [self._theme.scaled(size) for size in sizes.values()], orientation)
 
     def widen(self, ratio: float) -> None:
-        """Widen or narrow the docks next to the page after the text size changed."""
+        """Resize the docks next to and below the page after the text size changed."""
         beside = [dock for dock in self.by_name.values() if dock.is_in_front and not dock.isFloating()]
         first = {self._window.dockWidgetArea(dock): dock for dock in beside}
         sides = [first[area] for area in (LEFT, RIGHT) if area in first]
         widths = [round(dock.width() * ratio) for dock in sides]
         self._window.resizeDocks(sides, widths, Qt.Orientation.Horizontal)
+        if BOTTOM in first:
+            height = round(first[BOTTOM].height() * ratio)
+            self._window.resizeDocks([first[BOTTOM]], [height], Qt.Orientation.Vertical)
 
     def make_room(self, name: str, height: int) -> None:
         """Make a docked panel at least this high."""

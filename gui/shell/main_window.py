@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 _GEOMETRY = "layout/geometry"
 _DEVTOOLS_HEIGHT = 340
+_LOW = 480
+"""Height in pixels of a window that has no room for the filmstrip, for the normal text size."""
 _PAGE = 250
 """Height in pixels that the page gets if the docks below it can shrink; a message below the page gets its own."""
 _GOING_ON = ("running", "asking", "acting")
@@ -415,6 +417,7 @@ class MainWindow(WindowParts):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self.time.set_low(event.size().height() < self.theme.scaled(_LOW))
         self._room.start()
 
     def showEvent(self, event: QShowEvent) -> None:

@@ -104,7 +104,7 @@ class TimeStrip(QToolBar):
         super().__init__("Steps", parent)
         self._theme = theme
         self._remembered = remembered
-        self._playing = False
+        self._playing = self._low = False
         self._step = StepView(run=0, number=0)
         self._page: ShownPage = "live"
         self._viewed = (0, 0)
@@ -127,7 +127,7 @@ class TimeStrip(QToolBar):
         self.addWidget(inside)
         theme.text_resized.connect(self._fit)
         self._set_height(remembered.film_height)
-        self._fold_film(folded=not remembered.film_shown)
+        self._fold_film()
         self.show_bar(on=remembered.time_shown)
         self.show_step(self._step)
         self.show_page("live")
@@ -280,7 +280,13 @@ class TimeStrip(QToolBar):
     def toggle_film(self) -> None:
         """Fold the filmstrip to a line, or unfold it."""
         self._remembered.film_shown = not self._remembered.film_shown
-        self._fold_film(folded=not self._remembered.film_shown)
+        self._fold_film()
+
+    def set_low(self, on: bool) -> None:
+        """Fold the filmstrip while the window is too low for it."""
+        if on != self._low:
+            self._low = on
+            self._fold_film()
 
     @property
     def is_playing(self) -> bool:
@@ -350,7 +356,12 @@ class TimeStrip(QToolBar):
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         return button
 
-    def _fold_film(self, *, folded: bool) -> None:
+    @property
+    def _folded(self) -> bool:
+        return self._low or not self._remembered.film_shown
+
+    def _fold_film(self) -> None:
+        folded = self._folded
         way = QBoxLayout.Direction.LeftToRight if folded else QBoxLayout.Direction.TopToBottom
         for layout in (self._naming, self._controlling):
             layout.setDirection(way)
@@ -369,8 +380,8 @@ class TimeStrip(QToolBar):
         # By default a combo box is too high for the line of buttons.
         self.speed.setFixedHeight(self._theme.scaled(20))
         width = self._theme.scaled(_LEFT)
-        self._left.setMinimumWidth(width if self._remembered.film_shown else 0)
-        self._left.setMaximumWidth(width if self._remembered.film_shown else _WIDEST)
+        self._left.setMinimumWidth(0 if self._folded else width)
+        self._left.setMaximumWidth(_WIDEST if self._folded else width)
 
     def _on_grown(self, pixels: int) -> None:
         self._set_height(self.film_or_words.height() + pixels)

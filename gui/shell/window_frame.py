@@ -1,6 +1,6 @@
 """The native side of the main window: its size, the windows above and next to it, and whether it responds in time."""
 
-from PySide6.QtCore import QElapsedTimer, QEvent, QObject, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QElapsedTimer, QEvent, QObject, QPoint, QSize, Qt, QTimer, Signal
 from PySide6.QtWidgets import QDialog, QMainWindow, QWidget
 
 from gui.widgets.remembered import Remembered
@@ -45,6 +45,13 @@ class WindowFrame(QObject):
             shown.create()  # Creates the native window, so that its transient parent can be removed.
             shown.windowHandle().setTransientParent(None)  # type: ignore[arg-type]
         present(shown)
+        corner, room = shown.frameGeometry().topLeft(), shown.screen().availableGeometry()
+        inside = QPoint(
+            min(max(corner.x(), room.left()), room.right() - _TITLE_BAR),
+            min(max(corner.y(), room.top()), room.bottom() - _TITLE_BAR),
+        )
+        if inside != corner:
+            shown.move(inside)  # Its title bar would be out of reach.
 
     def hide_beside(self) -> None:
         """Hide the windows shown next to the main one; otherwise they would keep the program from exiting."""

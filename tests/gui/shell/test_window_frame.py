@@ -81,6 +81,14 @@ def test_a_window_beside_the_main_one_closes_with_it_and_opens_where_it_was(
     assert beside.geometry() == place
 
 
+def test_a_window_beside_has_its_title_bar_on_the_screen(window: MainWindow, qtbot: QtBot):
+    beside = QDialog(window)
+    beside.resize(900, 2000)
+    beside.move(-50, -400)
+    window.frame.show_beside(beside, "test/tall")
+    assert beside.screen().availableGeometry().contains(beside.frameGeometry().topLeft())
+
+
 def test_opening_a_run_from_a_window_beside_brings_the_main_one_to_the_front(
     window: MainWindow, session, qtbot: QtBot
 ):

@@ -75,7 +75,7 @@ class StepCover(QWidget):
     def show_step(self, step: StepView) -> None:
         """Cover the page if `step` is a recorded one, uncover it if it is the current one."""
         if step.live:
-            self._step, self.shown = None, "live"
+            self._step, self._side, self.shown = None, "before", "live"
             self.hide()
             return
         if (step.run, step.number) != self._step or self.shown == "restored":

@@ -126,10 +126,29 @@ def test_scrubbing_shows_steps_over_the_page_and_only_the_last_of_those_overtake
     session.step_changed.send(samples.STEP.replace(observation=samples.ABSTRACTED))  # The run goes on.
     qtbot.waitUntil(lambda: window.step_in_view.observation == samples.ABSTRACTED)
     assert window.page.covered
+    service.looked.send(pictures(4))
+    qtbot.waitUntil(lambda: window.page.state_words.text().startswith("Before step 4"))
+    assert window.time.title.text() == "Step 4 of 5"  # Not that of the run that goes on.
+    assert window.time.where.text() == "page before step 4; panels before step 5"
+    assert window.time.sides["before"].isChecked()
     window.time.film.step_requested.emit(18, 4)
     assert session.asked[-1] == ("show_step", 18, 4)
     session.step_changed.send(samples.STEP)
     qtbot.waitUntil(lambda: not window.page.covered)
+    assert window.time.sides[None].isChecked()
+
+
+def test_a_look_at_a_page_after_a_step_ends_with_the_live_page(window, controller, service, session, qtbot):
+    service.look = lambda run, number: None
+    service.changed.send(reading_samples.times())
+    session.step_changed.send(samples.recorded_step().replace(side="after"))
+    qtbot.waitUntil(lambda: window.time.sides["after"].isChecked())
+    session.step_changed.send(samples.STEP)
+    qtbot.waitUntil(lambda: window.time.sides[None].isChecked())
+    window.time.film.scrubbed.emit(18, 2)
+    service.looked.send(pictures(2))
+    qtbot.waitUntil(lambda: window.page.state_words.text().startswith("Before step 2"))
+    assert window.time.sides["before"].isChecked()
 
 
 def test_the_recorded_page_is_shown_beside_the_restored_one(window, controller, service, session, qtbot):

@@ -63,6 +63,15 @@ def test_after_a_step_of_another_trial_there_is_no_page(store):
     assert "begins trial 2 on a new page" in recorded_step(store, run, 1, "after").state.message
 
 
+def test_a_step_that_was_not_carried_out_has_only_the_page_before_it(store):
+    run = store.begin_run(start())
+    write_step(store, run, 1)
+    write_step(store, run, 2, until="review")
+    view = recorded_step(store, run, 2, "after")
+    assert view.side == "before"
+    assert view == recorded_step(store, run, 2)
+
+
 @pytest.mark.browser
 def test_the_side_stays_from_step_to_step_until_the_live_page_is_shown(live, server, tmp_path):
     server.script(on('button "Go"'), on('link "Next"'))

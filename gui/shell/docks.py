@@ -31,8 +31,14 @@ Panel = TypeVar("Panel", bound=QWidget)
 LEFT = Qt.DockWidgetArea.LeftDockWidgetArea
 RIGHT = Qt.DockWidgetArea.RightDockWidgetArea
 BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
+_FIRST_WIDTH = 1280
 _LEAST_BELOW = 110
 """Minimum height in pixels of the docks below the page when the page needs space."""
+
+
+def _share(width: int) -> float:
+    """Return how much wider than in a window of the first size docks are in one of this width."""
+    return min(max(width / _FIRST_WIDTH, 0.7), 1.5)
 
 
 @dataclass(frozen=True)
@@ -80,7 +86,13 @@ class Docks(QObject):
         self._window = window
         self._regrouping = QTimer(self, singleShot=True, interval=0)
         self._regrouping.timeout.connect(self.regroup)
+        self._noting = QTimer(self, singleShot=True, interval=0)
+        self._noting.timeout.connect(self.note_sizes)
         self.by_name: dict[str, PanelDock] = {}
+        self._widths: dict[Qt.DockWidgetArea, float] = {}
+        """How wide the docks at each side are in a window of the first size."""
+        self._height = 0
+        """The height of the docks below the page if it has room enough."""
         theme.text_resized.connect(self.widen)
         window.setDockOptions(
             QMainWindow.DockOption.AllowTabbedDocks
@@ -125,18 +137,51 @@ class Docks(QObject):
                 dock.raise_()
         self._regrouping.start()
 
+    def follow_width(self, now: int) -> None:
+        """Widen or narrow the docks next to the page after the window has another width, as far as that is useful."""
+        sides = {dock: self._widths[area] for area, dock in self._sides().items() if area in self._widths}
+        widths = [round(width * _share(now)) for width in sides.values()]
+        self._window.resizeDocks(list(sides), widths, Qt.Orientation.Horizontal)
+
+    def note_sizes(self) -> None:
+        """Take the sizes that the person has given to the docks next to and below the page."""
+        share = _share(self._window.width())
+        self._widths = {area: dock.width() / share for area, dock in self._sides().items()}
+        self._height = below.height() if (below := self._below()) is not None else 0
+
+    def forget_sizes(self) -> None:
+        """Take the sizes of another layout as they will be."""
+        self._widths.clear()
+        self._height = 0
+        self._noting.start()
+
+    def _sides(self) -> dict[Qt.DockWidgetArea, PanelDock]:
+        """Return a dock for each side of the page that has any."""
+        beside = [dock for dock in self.by_name.values() if dock.is_in_front and not dock.isFloating()]
+        first = {self._window.dockWidgetArea(dock): dock for dock in beside}
+        return {area: first[area] for area in (LEFT, RIGHT) if area in first}
+
     def give_page_room(self, least: int) -> None:
-        """Shrink the docks below the page if the page is lower than `least` pixels."""
-        page = self._window.centralWidget()
-        missing = least - page.height() if page is not None else 0
-        below = [
-            dock
-            for dock in self.by_name.values()
-            if self._window.dockWidgetArea(dock) == BOTTOM and not dock.isFloating() and dock.isVisible()
-        ]
-        if missing > 0 and below:
-            height = max(below[0].height() - missing, self._theme.scaled(_LEAST_BELOW))
-            self._window.resizeDocks(below[:1], [height], Qt.Orientation.Vertical)
+        """Shrink the docks below the page while they would leave it less than `least` pixels."""
+        page, below = self._window.centralWidget(), self._below()
+        if page is None or below is None:
+            return
+        self._height = max(self._height, below.height())
+        room = page.height() + below.height() - least
+        height = min(max(room, self._theme.scaled(_LEAST_BELOW)), self._height)
+        if height != below.height():
+            self._set_height(below, height)
+
+    def _set_height(self, dock: PanelDock, height: int) -> None:
+        """Make a dock this high; Qt counts the tabs above it too."""
+        bars = self._window.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly)
+        above = (bar.height() for bar in bars if bar.isVisible() and bar.geometry().bottom() + 1 == dock.y())
+        self._window.resizeDocks([dock], [height + next(above, 0)], Qt.Orientation.Vertical)
+
+    def _below(self) -> PanelDock | None:
+        """Return a dock below the page, if there is one."""
+        shown = (dock for dock in self.by_name.values() if dock.is_in_front and dock.is_docked)
+        return next((dock for dock in shown if self._window.dockWidgetArea(dock) == BOTTOM), None)
 
     def resize(self, sizes: Mapping[str, int], orientation: Qt.Orientation) -> None:
         """Set the widths or heights of docks, given for the normal text size."""
@@ -145,14 +190,12 @@ class Docks(QObject):
 
     def widen(self, ratio: float) -> None:
         """Resize the docks next to and below the page after the text size changed."""
-        beside = [dock for dock in self.by_name.values() if dock.is_in_front and not dock.isFloating()]
-        first = {self._window.dockWidgetArea(dock): dock for dock in beside}
-        sides = [first[area] for area in (LEFT, RIGHT) if area in first]
+        sides = list(self._sides().values())
         widths = [round(dock.width() * ratio) for dock in sides]
         self._window.resizeDocks(sides, widths, Qt.Orientation.Horizontal)
-        if BOTTOM in first:
-            height = round(first[BOTTOM].height() * ratio)
-            self._window.resizeDocks([first[BOTTOM]], [height], Qt.Orientation.Vertical)
+        if (below := self._below()) is not None:
+            self._set_height(below, round(below.height() * ratio))
+        self.forget_sizes()
 
     def make_room(self, name: str, height: int) -> None:
         """Make a docked panel at least this high."""

@@ -89,6 +89,7 @@ class Layouts(QObject):
             self._size()
 
     def _show(self) -> None:
+        self._docks.forget_sizes()
         self._docks.folding.restore(self._remembered.folded(self.current))
         state = self._remembered.layout(self.current, VERSION)
         if state is None or not self._window.restoreState(state, VERSION):
@@ -102,6 +103,7 @@ class Layouts(QObject):
         self._size()
 
     def _size(self) -> None:
+        self._docks.forget_sizes()
         layout = LAYOUTS[self.current]
         for sizes, orientation in (
             (layout.widths, Qt.Orientation.Horizontal),

@@ -74,6 +74,7 @@ class MainWindow(WindowParts):
         self._room = QTimer(self, singleShot=True, interval=0)
         """Gives the page room once the window is laid out."""
         self._room.timeout.connect(self._give_page_room)
+        self.frame.released.connect(self.docks.note_sizes)
         self.time.shown_changed.connect(self._room.start)
         self.page.messages.shown_changed.connect(self._room.start)
         if (geometry := self.remembered.part(_GEOMETRY)) is not None:
@@ -417,6 +418,8 @@ class MainWindow(WindowParts):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        if self.isVisible():
+            self.docks.follow_width(event.size().width())
         self.time.set_low(event.size().height() < self.theme.scaled(_LOW))
         self._room.start()
 

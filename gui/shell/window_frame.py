@@ -13,6 +13,9 @@ _TITLE_BAR = 40
 class WindowFrame(QObject):
     """Follows the native window of `window`, and shows other windows next to it."""
 
+    released = Signal()
+    """The mouse button was released on the window itself, such as after the edge of a dock was dragged."""
+
     def __init__(self, window: QMainWindow, remembered: Remembered) -> None:
         super().__init__(window)
         self._window = window
@@ -69,6 +72,8 @@ class WindowFrame(QObject):
         # The first live page makes Qt replace the native window, and the new one is above its dialogs.
         if watched is self._window and event.type() == QEvent.Type.WinIdChange:
             self._lifting.start()
+        elif watched is self._window and event.type() == QEvent.Type.MouseButtonRelease:
+            self.released.emit()
         elif event.type() == QEvent.Type.Hide and watched in self._beside:
             self._remembered.keep_part(self._beside[watched], watched.saveGeometry())
         return super().eventFilter(watched, event)

@@ -14,6 +14,8 @@ from gui.widgets.origin import paint_chosen, paint_origin
 _MARK = 16
 _ACTION = 0.62
 """Minimum share of a step's row for its action, regardless of the text at its right."""
+_TWO_ENDS = 110
+"""Pixels from which on a name shows its end if it is cut, for the normal text size."""
 _TONES = {"success": "good", "no success": "bad", "error": "bad", "current": "agent"}
 _MOST = 200
 """Maximum number of runs and steps that are remembered between starts."""
@@ -60,8 +62,9 @@ class RunsDelegate(RowDelegate):
         font = self.theme.text_font()
         font.setStrikeOut(struck)
         text = room.adjusted(14 + digits + 10, 0, -width - 8, 0)
-        # The end of a long argument often tells two steps apart.
-        mode = Qt.TextElideMode.ElideMiddle
+        # The end of a long argument often tells two steps apart, if there is room for its beginning too.
+        elide = Qt.TextElideMode
+        mode = elide.ElideMiddle if text.width() > self.theme.scaled(_TWO_ENDS) else elide.ElideRight
         self.write(painter, text, row.in_words, font, "dim" if struck else "text", mode=mode)
 
     def _paint_run(self, painter: QPainter, room: QRect, node: Node) -> None:

@@ -122,7 +122,7 @@ def _show_step(store: TraceStore, row: RunRow, number: int, as_json: bool) -> No
         put_json(_step_as_json(store, detail))
         return
     step = detail.row
-    put(f"run {row.run}, step {number}: {step.in_words}")
+    put(f"run {row.run}, step {number}: {step.action or 'no action'} {step.target}".rstrip())
     put(f"state {step.state} at {step.url}")
     put_lines(f"thought: {step.thought}")
     put(f"outcome: {step.outcome} {step.message}".rstrip())

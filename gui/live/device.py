@@ -19,6 +19,11 @@ from PySide6.QtWidgets import (
 from gui.widgets.device_place import device_place, device_room
 
 
+class _Proxy(QGraphicsProxyWidget):
+    def focusNextPrevChild(self, next: bool) -> bool:
+        return False  # Tab belongs to the page, and does not lead from one of its widgets to another.
+
+
 class Device(QGraphicsView):
     """Draws `content`; mouse and keys reach it at the place where they are."""
 
@@ -35,7 +40,9 @@ class Device(QGraphicsView):
         """The size in which the page is laid out, in CSS pixels."""
         scene = QGraphicsScene(self)
         scene.setStickyFocus(True)  # A click beside the page leaves the keys with the page.
-        self._proxy: QGraphicsProxyWidget = scene.addWidget(content)
+        self._proxy = _Proxy()
+        self._proxy.setWidget(content)
+        scene.addItem(self._proxy)
         self.setScene(scene)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)

@@ -56,6 +56,15 @@ async def test_a_profile_is_opened_at_the_size_that_is_wanted(
     assert (await layout(browser))[:2] == [1280, 720]
 
 
+async def in_front(person: Person) -> None:
+    """Give the page the keys, as in a window that is in front."""
+    area = person.area
+    await person.do(lambda: (area.window().activateWindow(), area.window().raise_()))
+    await person.until(area.window().isActiveWindow)
+    await person.do(area._focus_page)
+    await person.until(area.device.hasFocus)
+
+
 def at(area: PageArea, x: float, y: float) -> QPoint:
     """Return where a point of the page is drawn in the device."""
     return area.device.mapFromScene(QPointF(x, y))
@@ -74,6 +83,7 @@ async def test_clicks_keys_and_tab_of_the_person_meet_what_is_drawn(
         QTest.mouseClick(device.viewport(), Qt.MouseButton.LeftButton, pos=at(person.area, x, y))
 
     await person.do(lambda: (person.area.resize(640, 420), device.set_fitted(fitted)))
+    await in_front(person)
     await person.do(lambda: click(1210, 675))
     await person.title("hit")
     await person.do(lambda: click(620, 510))
@@ -124,6 +134,7 @@ async def test_a_page_that_is_handed_over_has_the_focus_and_keeps_it_beside_the_
         area.window().activateWindow()
         other.setFocus()
 
+    await in_front(person)
     await person.do(lambda: area.set_handed_over(False))
     await person.do(elsewhere)
     await person.until(lambda: other.hasFocus())

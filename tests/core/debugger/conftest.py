@@ -2,6 +2,7 @@ from contextlib import ExitStack, closing
 
 import pytest
 
+from core.schema.exemplar import ExemplarReview
 from tests.core.debugger.live import live_session, settings_in
 from tests.core.debugger.stand_ins import StandInSession
 from tests.core.stage import config_folder_in
@@ -49,7 +50,12 @@ def live(started_live, server):
     started_live.settle()
     started_live.lines.clear()
     started_live.picked = started_live.text = None
-    return started_live
+    library = session.services().resources.memory.library()
+    before = {row.id for row in library.rows()}
+    yield started_live
+    # What a test has saved would be recalled in the runs of others.
+    if saved := {row.id for row in library.rows()} - before:
+        library.review(saved, ExemplarReview(status="retired"))
 
 
 @pytest.fixture

@@ -85,6 +85,8 @@ class Device(QGraphicsView):
 
     def scroll_by(self, right: float, down: float) -> bool:
         """Scroll by this many pixels; return False if there is nothing left to scroll to."""
+        if self.fitted:
+            return False  # A pixel that rounding has left is none to scroll to.
         bars = self.horizontalScrollBar(), self.verticalScrollBar()
         before = [bar.value() for bar in bars]
         for bar, by in zip(bars, (right, down), strict=True):

@@ -19,10 +19,10 @@ def resized(qtbot: QtBot, window: MainWindow, width: int, height: int = 800) -> 
 def test_docks_beside_the_page_widen_with_the_window_and_come_back(window: MainWindow, qtbot: QtBot):
     first = resized(qtbot, window, 1280)
     wide = resized(qtbot, window, 2600)
-    assert all(now > then * 1.3 for now, then in zip(wide, first, strict=True))
+    assert all(width > at_first * 1.3 for width, at_first in zip(wide, first, strict=True))
     resized(qtbot, window, 900, 600)
     again = resized(qtbot, window, 1280)
-    assert all(abs(now - then) <= 4 for now, then in zip(again, first, strict=True))
+    assert all(abs(width - at_first) <= 4 for width, at_first in zip(again, first, strict=True))
 
 
 def test_a_width_that_the_person_gives_is_kept(window: MainWindow, qtbot: QtBot):

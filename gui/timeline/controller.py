@@ -1,4 +1,4 @@
-"""The time bar and the page log, read for the step in view if they are visible, and the playback of a run."""
+"""The steps of the run in view and their times, its page log where it can be seen, and the playback of a run."""
 
 from typing import TYPE_CHECKING
 
@@ -77,7 +77,7 @@ _SHARE = 10
 
 
 class TimelineController(FeatureController):
-    """Requests only what is visible."""
+    """Requests the steps of the run in view, which are always shown, and the page log where it can be seen."""
 
     def __init__(self, window: MainWindow, service: "TimelineService") -> None:
         super().__init__(window)
@@ -94,7 +94,6 @@ class TimelineController(FeatureController):
         self.follow(window.session.session_changed, self._show_session)
         window.step_shown.connect(self._on_step)
         window.dock("Page log").visibilityChanged.connect(lambda on: self._read_log() if on else None)
-        window.dock("Diff").visibilityChanged.connect(lambda on: self._read_soon() if on else None)
 
     @Slot(object)
     def _on_step(self, step: StepView) -> None:
@@ -104,16 +103,7 @@ class TimelineController(FeatureController):
             self._read_log()
         if step.run != self._timed:
             self._read_times()
-        elif step.live and self._is_seen:
-            self._read_soon()
-
-    @property
-    def _is_seen(self) -> bool:
-        """Whether the steps of the run are visible: in the filmstrip and time bar, or in Diff, which offers them."""
-        return self.window.time.isVisible() or self.window.docks.is_in_front("Diff")
-
-    def _read_soon(self) -> None:
-        if self._timed and not self._rest.isActive():
+        elif step.live and not self._rest.isActive():
             self._rest.start(self._pause)
 
     @Slot(object)

@@ -80,7 +80,8 @@ class Camera:
         element = next(found)
         place = element.box
         view = window.page_area.currentWidget().current_view()
-        at = view.mapTo(window, QPoint(round(place.x + place.width / 2), round(place.y + place.height / 2)))
+        middle = QPoint(round(place.x + place.width / 2), round(place.y + place.height / 2))
+        at = window.mapFromGlobal(view.mapToGlobal(middle))
         target = window.childAt(at)
         QTest.mouseClick(target, Qt.MouseButton.LeftButton, pos=target.mapFrom(window, at))
         self.wait(lambda: f"[{element.ref}]" in window.action.form.text)

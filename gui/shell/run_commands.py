@@ -254,7 +254,7 @@ class EditCommands(CommandGroup):
         return "" if self.window.plan.can_edit else none
 
     def edit_plan(self) -> None:
-        self.window.dock("Plan & remedies").bring()
+        self.window.place("Plan & remedies").bring()
         self.window.plan.edit()
 
     COMMANDS = (

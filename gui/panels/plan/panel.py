@@ -19,7 +19,7 @@ from gui.widgets.editable import EditablePanel, show_right, why_no
 from gui.widgets.enabled_commands import why_no_step
 from gui.widgets.formats import count, ranges, seconds
 from gui.widgets.item_views import ROW, MenuEntry, RowMenu
-from gui.widgets.layouts import Section, in_column, indented, scrolled
+from gui.widgets.layouts import Section, in_column, in_sections, indented
 from gui.widgets.rows import Row, Rows
 from gui.widgets.words import FittedText, NoteLabel, OrWords
 
@@ -206,7 +206,7 @@ class PlanPanel(EditablePanel):
         self.went_back = Rows(theme, "Times the run went back, latest first")
         self.grades = Section(theme, "Going back", self.went_back)
         sections = (self.plan, self.remedies, self.judgements, self.grades, self.experience)
-        self.or_words = OrWords(scrolled("Plan & remedies", *sections), self)
+        self.or_words = OrWords(in_sections(*sections), self)
         self.or_words.say(NONE)
         in_column(self, self.or_words)
 

@@ -14,7 +14,7 @@ from gui.widgets.commands import AGAIN, CHANGE, VIEW, Command
 from gui.widgets.editable import EditablePanel, show_right, why_no
 from gui.widgets.formats import count
 from gui.widgets.item_views import ROW, MenuEntry, RowMenu, open_menu
-from gui.widgets.layouts import Section, in_column, in_row, indented, scrolled
+from gui.widgets.layouts import Section, in_column, in_row, in_sections, indented
 from gui.widgets.rows import Row, Rows
 from gui.widgets.words import ElidedLabel, FittedText, NoteLabel, OrWords, set_tone
 
@@ -58,7 +58,7 @@ class StatePanel(EditablePanel):
         self.fits_section = Section(theme, "States tried", self.fits)
         kept = (self.buffer_section, self.remembered_section)
         tried = (self.fits_section, self.instruction_section)
-        area = scrolled("State", head, notes, *kept, *tried)
+        area = in_sections(head, notes, *kept, *tried)
         self.or_words = OrWords(area, self)
         in_column(self, self.or_words)
         self.show_state(StateView())

@@ -147,6 +147,8 @@ class MainWindow(WindowParts):
         self.run_card.compare_requested.connect(self.runs.compare_run_requested)
         self.run_card.again_requested.connect(self.tasks.open_task)
         self.run_card.closed.connect(self.commands.refresh)
+        self.state.show_details(self.remembered.state_details)
+        self.state.details_shown.connect(self._keep_details)
         self.state.large_wanted.connect(lambda: self.frame.show_beside(self.state.large, "windows/states"))
         self.stack.call_wanted.connect(self._on_call_wanted)
         self.log.call_wanted.connect(self._on_call_wanted)
@@ -357,6 +359,9 @@ class MainWindow(WindowParts):
     def _on_replace(self, row: PermissibleRow) -> None:
         self.place("Action").bring()
         self.action.show_row(row)
+
+    def _keep_details(self, on: bool) -> None:
+        self.remembered.state_details = on
 
     def _on_call_wanted(self, number: int) -> None:
         self.place("Prompt").bring()

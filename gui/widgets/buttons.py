@@ -104,9 +104,10 @@ class ElidedButton(QPushButton):
         painter = QStylePainter(self)
         option = QStyleOptionButton()
         self.initStyleOption(option)
-        around = self.sizeHint().width() - self.fontMetrics().horizontalAdvance(self.text())
-        room = max(0, self.width() - around)
-        option.text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, room)
+        missing = self.sizeHint().width() - self.width()
+        if missing > 0:
+            room = max(0, self.fontMetrics().horizontalAdvance(self.text()) - missing)
+            option.text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, room)
         painter.drawControl(QStyle.ControlElement.CE_PushButton, option)
 
 

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QSettings, QSize, Qt
 from PySide6.QtGui import QAccessible, QContextMenuEvent, QFont, QFontMetrics
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
@@ -282,9 +283,13 @@ def test_no_line_of_text_is_cut_in_half_at_the_largest_size(shown, qapp):
     theme = shown.studio.window.theme
     before = theme.text_size
     theme.resize_text(TEXT_SIZES[-1])
-    for _ in range(5):
-        qapp.processEvents()
-    cut = [*_low_rows(shown.window, theme.text_font()), *_low_words(shown.window)]
+    cut: list[str] = []
+
+    def settled() -> bool:
+        cut[:] = [*_low_rows(shown.window, theme.text_font()), *_low_words(shown.window)]
+        return not cut
+
+    QTest.qWaitFor(settled, _SETTLED_MS)  # Layouts follow the text after some turns of the event loop.
     theme.resize_text(before)
     assert cut == []
 
@@ -307,4 +312,5 @@ def _low_words(window: QWidget) -> Iterator[str]:
             yield f"{described(widget)}: {widget.height()} of {line} pixels"
 
 
+_SETTLED_MS = 5_000
 _LOOKS = ("accent", "chip", "flat", "person", "picker", "wordless", "framed", "checked", "readOnly")

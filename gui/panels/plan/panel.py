@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from core.debugger.steps.views import GradeView, JudgementView, PermissibleView, PlanView, StepView
 from core.schema.progress import Subtask
+from core.schema.restore import GRADES
 from core.schema.step import JudgementPart, RemedyRecord
 from gui.panels.plan.editor import PlanEditor
 from gui.theme.theme import Theme
@@ -130,6 +131,7 @@ def grade_row(grade: GradeView) -> Row:
         *GRADE_MARKS[grade.grade],
         word=grade.grade,
         detail="\n".join(filter(None, lines)),
+        tooltip=f"{grade.grade}: {GRADES[grade.grade]}",
     )
 
 

@@ -119,7 +119,7 @@ class PagesDock(PanelDock):
         self.fact.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         choices: list[QWidget] = []
         for group, pages in groups.items():
-            label = ElidedLabel(group or "│", tone="" if group else "faint")
+            label = ElidedLabel(group or "│", tone="" if group else "dim")
             label.setFont(theme.heading_font())
             choices += [label, *(page.button for page in pages)]
             for page in pages:

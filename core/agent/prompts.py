@@ -139,10 +139,15 @@ class Prompts:
         except RecursionError as error:
             raise DataError(f"{filename}: {_plain(error)}") from error
         unknown = used_names - {*VALUES, *self._environment.globals}
-        for used in tree.find_all(nodes.Name):
-            if used.ctx == "load" and used.name in unknown:
-                place = f"{filename}, line {used.lineno}"
-                raise DataError(f'{place}: there is no value "{used.name}"; {near(used.name, VALUES)}')
+        problems = tuple(
+            (used.lineno, f'there is no value "{used.name}"; {near(used.name, VALUES)}')
+            for used in tree.find_all(nodes.Name)
+            if used.ctx == "load" and used.name in unknown
+        )
+        if problems:
+            wrong = DataError(f"{filename}, line {problems[0][0]}: {problems[0][1]}")
+            wrong.problems = problems
+            raise wrong
         self._checked[filename] = source
 
     def render(self, name: str, **values: Any) -> str:

@@ -127,7 +127,8 @@ class UserFile:
             return model.model_validate(content)
         except ValidationError as error:
             first = _first(error)
-            raise self.error(first["loc"], _sentence(first, model, is_toml=self.is_toml)) from error
+            first_problem = first["loc"], _sentence(first, model, is_toml=self.is_toml)
+            raise self.first_error(first_problem, *self.problems(error, model)) from error
 
     def problems(
         self, error: ValidationError, model: type[BaseModel], inside: Location = ()
@@ -142,6 +143,12 @@ class UserFile:
         """Return the error that tells the place of a problem and then the sentence."""
         line = self.line(location)
         return DataError(f"{self.path}, line {line}: {sentence}" if line else f"{self.path}: {sentence}")
+
+    def first_error(self, first: Problem, *all: Problem) -> DataError:
+        """Return the error for the first of several problems, which holds all of them."""
+        error = self.error(*first)
+        error.problems = tuple((self.line(location) or 1, sentence) for location, sentence in all)
+        return error
 
     def errors(self, problems: Sequence[Problem]) -> DataError:
         """Return the error for one problem, or for several, with a line below the path for each of the first twenty."""

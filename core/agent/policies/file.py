@@ -260,8 +260,10 @@ def parse_policy(text: str, path: Path, folder: Path | None = None) -> Policy:
 
 
 def _refuse(path: Path, problems: Iterable[tuple[int, str]]) -> None:
-    for line, sentence in problems:
-        raise DataError(f"{path}, line {line}: {sentence}")
+    if found := tuple(problems):
+        error = DataError(f"{path}, line {found[0][0]}: {found[0][1]}")
+        error.problems = found
+        raise error
 
 
 def _head_problems(head: PolicyHead, front: UserFile) -> Iterator[tuple[int, str]]:

@@ -201,8 +201,8 @@ def read_space(path: Path) -> StateSpace:
 def _space(file: UserFile) -> StateSpace:
     path = file.path
     space = StateSpace(**dict(file.validated(SpaceFile)), name=path.stem, text=file.text, path=str(path))
-    for problem in _problems(space):
-        raise file.error(*problem)
+    if problems := tuple(_problems(space)):
+        raise file.first_error(problems[0], *problems)
     return space
 
 

@@ -24,7 +24,6 @@ from gui.widgets.code_editor import CodeEditor
 from gui.widgets.commands import Command
 from gui.widgets.formats import count, cut
 from gui.widgets.layouts import holding, in_column, in_row, on_panel, splitter
-from gui.widgets.lined_text import LineSign
 from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, set_flag
 
 _SIZE = QSize(1280, 800)
@@ -33,7 +32,6 @@ _CHECK_MS = 300
 _CURSOR_MS = 60
 _READING = "The exemplar is being read…"
 _UNSAVED = "Not in the library yet. The first save (Ctrl+S) is version 1."
-_SIGNS = {"stops": LineSign("bad", "!"), "fault": LineSign("remedy", "!"), "note": LineSign("dim", "·")}
 
 
 def _table_command(
@@ -89,6 +87,9 @@ class EditorWindow(QDialog):
             lambda window: window.go_to_problem(1)),
         Command("previous_problem", "Previous problem", "Shift+F8", "", "", 2.3, "Go to the previous problem",
             lambda window: window.go_to_problem(-1)),
+        Command("revert", "Revert to what is saved", "Alt+R", "", "", 2.4,
+            "Put the saved text in place of yours; Ctrl+Z brings yours back",
+            lambda window: window.text.put(window.opened.base), lambda window: window.why_unchanged),
         Command("undo", "Undo", "Ctrl+Z", "", "", 3.1, "Undo the last edit",
             lambda window: window.text.undo(),
             lambda window: "" if window.text.document().isUndoAvailable() else "There is no edit to undo"),
@@ -111,7 +112,7 @@ class EditorWindow(QDialog):
         self._serial = 0
         self._gone = 0
         """The serial of what was closed last."""
-        self._edit = 0
+        self._edit = self._revision = 0
         self._is_copying = False
         """Whether the text is being saved under another id."""
         self._then: Callable[[], None] | None = None
@@ -165,6 +166,7 @@ class EditorWindow(QDialog):
             self._follow(before.opened.base, opened)
         self.preview.show_view(view)
         self.parser.show_view(view)
+        self.text.words = view.words
         if opened is not before.opened or view.versions != before.versions:
             self.versions.show_versions(opened.id, view.versions, "" if view.versions else _UNSAVED)
         if view.checked.edit != before.checked.edit:
@@ -293,7 +295,9 @@ class EditorWindow(QDialog):
                 menu.addSeparator()
             if bound.record.place < 3:
                 menu.addAction(bound.action)
-        menu.addAction("Find…\tCtrl+F", self.text.open_finder)  # Its key is that of the text.
+        # The text itself has these keys.
+        menu.addAction("Find…\tCtrl+F", self.text.open_finder)
+        menu.addAction("Find and replace…\tCtrl+H", self.text.open_replace)
         return menu
 
     # Display
@@ -302,13 +306,17 @@ class EditorWindow(QDialog):
         self._serial = opened.serial
         self._is_copying = False
         self.problem_list.show_problems(())
-        self.text.show_signs({})
-        self.text.begin(opened.text)
+        self.text.show_problems(())
+        self._begin(opened.text, opened)
         self.text.setFocus()
         self.note.show_text(opened.note)
         self._on_edited()
         self.flush()
         self._show_place()
+
+    def _begin(self, text: str, opened: OpenedExemplar) -> None:
+        self.text.begin(text, name=opened.key, language="toml")
+        self._revision = self.text.document().revision()
 
     def _follow(self, base: str | None, opened: OpenedExemplar) -> None:
         """Follow what was saved, or undone or redone elsewhere."""
@@ -316,8 +324,8 @@ class EditorWindow(QDialog):
             self._is_copying = False
             self.text.put(changes.with_id(self.text.text, opened.id))
         self.note.show_text("")
-        if self.text.text == base and not self.text.document().isUndoAvailable():
-            self.text.begin(opened.base or "")  # Nothing was typed: show what is stored now.
+        if self.text.text == base and self.text.document().revision() == self._revision:
+            self._begin(opened.base or "", opened)  # Nothing was typed: show what is stored now.
             self._on_edited()
         self._check.start()
 
@@ -342,6 +350,13 @@ class EditorWindow(QDialog):
         stops = [problem for problem in self.problems if problem.level == "stops"]
         return f"It cannot be saved yet. Line {stops[0].line}: {stops[0].text}" if stops else ""
 
+    @property
+    def why_unchanged(self) -> str:
+        """Why there is nothing to revert to, or an empty string."""
+        if self.opened is not None and self.opened.base is None:
+            return "It was never saved"
+        return self.why_closed or ("" if self.modified else "Nothing is changed")
+
     def _facts(self, opened: OpenedExemplar | None) -> str:
         if opened is None:
             return ""
@@ -363,16 +378,8 @@ class EditorWindow(QDialog):
     def _show_checked(self) -> None:
         if self._view.checked.edit != self._edit:
             return  # The text has changed since then, and its new check is still running.
-        problems = self.problems
-        self.problem_list.show_problems(problems)
-        signs: dict[int, LineSign] = {}
-        order = tuple(_SIGNS)
-        for problem in sorted(problems, key=lambda one: order.index(one.level)):
-            before = signs.get(problem.line - 1, _SIGNS[problem.level])
-            signs[problem.line - 1] = before._replace(
-                words="\n".join(filter(None, (before.words, problem.text)))
-            )
-        self.text.show_signs(signs)
+        self.problem_list.show_problems(self.problems)
+        self.text.show_problems(self.problems)
         self._compare()
         self._show_place()
 

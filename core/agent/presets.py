@@ -12,7 +12,7 @@ from core.agent.policies.stack import StackLimits
 from core.agent.spaces.file import Spaces
 from core.llm.repair import ReplyFormat
 from core.schema.action import ACTIONS
-from core.schema.errors import DataError, UsageError
+from core.schema.errors import UsageError
 from core.schema.exemplar import RecallSettings
 from core.schema.messages import Purpose, Sampling
 from core.schema.record import Record
@@ -272,10 +272,13 @@ def read_preset(path: Path) -> Preset:
 @lru_cache(maxsize=256)
 def _preset(source: UserFile) -> Preset:
     file = source.validated(PresetFile)
-    for action in file.actions:
-        if action not in ACTIONS:
-            unknown = f'there is no action "{action}"; {near(action, ACTIONS)}'
-            raise DataError(f"{source.path}, line {source.line_of_item('actions', action)}: {unknown}")
+    problems = [
+        (("actions", number), f'there is no action "{action}"; {near(action, ACTIONS)}')
+        for number, action in enumerate(file.actions)
+        if action not in ACTIONS
+    ]
+    if problems:
+        raise source.first_error(problems[0], *problems)
     if file.calls == 2:
         for part in ("rationale", "function"):
             if not getattr(file.prompts, part):

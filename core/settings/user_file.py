@@ -28,10 +28,9 @@ from pydantic_core import ErrorDetails
 
 from core.schema.errors import DataError
 from core.settings.file_kinds import kind_of_file, kind_of_folder, kind_of_text
+from core.settings.toml_layout import Location, layout
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
-Location = tuple[int | str, ...]
-"""Keys and positions from the top of a file to a value, as pydantic gives them."""
 Problem = tuple[Location, str]
 """Where something is wrong, and what, in a sentence."""
 
@@ -50,8 +49,6 @@ _MOST_PLACED = 4 << 20
 _PART_OF_KEY = r"""(?:(?<![\w-])[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
 _LONG_KEY = re.compile(rf"{_PART_OF_KEY}(?:[ \t]*+\.[ \t]*+{_PART_OF_KEY}){{{DEEPEST}}}", re.ASCII)
 """A dotted key that nests deeper than is allowed: the parser takes the square of its length."""
-_HEADER = re.compile(r"\s*+(\[\[?)(.+?)\]\]?\s*+(?:#.*)?")
-_KEY = re.compile(r"""\s*+((?:[A-Za-z0-9_.\s-]|"[^"]*+"|'[^']*+')++)=""")
 _JSON = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:\n]|[^\s\[\]{},:"]+')
 _FRONT = "+++"
 MOST_TOLD = 20
@@ -162,20 +159,14 @@ class UserFile:
 
     def line(self, location: Location) -> int | None:
         """Return the line, from 1, of a value or of the nearest thing around it, or None."""
+        if self.is_toml:
+            return layout(self.text).line_of(location)
         around = (location[:length] for length in range(len(location), 0, -1))
         return next((self._places[one] for one in around if one in self._places), None)
 
     @cached_property
     def _places(self) -> dict[Location, int]:
-        return _toml_places(self.text) if self.is_toml else _json_places(self.text)
-
-    def line_of_item(self, key: str, item: str) -> int:
-        """Return the line in which the text `item` stands in the list of `key`."""
-        first = self.line((key,)) or 1
-        for number, line in enumerate(self.text.split("\n")[first - 1 :], start=first):
-            if f'"{item}"' in line or f"'{item}'" in line:
-                return number
-        return first
+        return _json_places(self.text)
 
 
 def read_model(path: Path, model: type[ModelT]) -> ModelT:
@@ -403,44 +394,6 @@ def _type_at(model: type[BaseModel], location: Location) -> Any:
         while get_origin(found) in (Annotated, Union, types.UnionType):
             found = next(one for one in get_args(found) if one is not types.NoneType)
     return found
-
-
-def _toml_places(text: str) -> dict[Location, int]:
-    found: dict[Location, int] = {}
-    counts: dict[Location, int] = {}
-    table: Location = ()
-    for number, line in enumerate(text.splitlines(), start=1):
-        if header := _HEADER.fullmatch(line):
-            path = _key_path(header[2])
-            if path is None:
-                continue
-            table = ()
-            for part in path[:-1]:
-                table = (*table, part)
-                if table in counts:
-                    table = (*table, counts[table])
-            table = (*table, path[-1])
-            found.setdefault(table, number)
-            if header[1] == "[[":
-                counts[table] = counts.get(table, -1) + 1
-                table = (*table, counts[table])
-                found.setdefault(table, number)
-        elif (key := _KEY.match(line)) and (path := _key_path(key[1])) is not None:
-            for length in range(1, len(path) + 1):
-                found.setdefault((*table, *path[:length]), number)
-    return found
-
-
-def _key_path(text: str) -> Location | None:
-    try:
-        value: Any = tomllib.loads(f"{text} = 0")
-    except tomllib.TOMLDecodeError:
-        return None
-    path: list[str] = []
-    while isinstance(value, dict):
-        key, value = next(iter(value.items()))
-        path.append(key)
-    return tuple(path)
 
 
 def _json_places(text: str) -> dict[Location, int]:

@@ -276,9 +276,9 @@ def _head_problems(head: PolicyHead, front: UserFile) -> Iterator[tuple[int, str
         )
     if name in ACTIONS:
         yield where, f'"{name}" is the name of a page action: choose another.'
-    for kind in head.actions or ():
+    for number, kind in enumerate(head.actions or ()):
         if kind not in ACTIONS:
-            line = front.line_of_item("actions", kind)
+            line = front.line(("actions", number)) or 1
             yield line, f'there is no action "{kind}"; {near(kind, ACTIONS)}'
     seen: set[str] = set()
     for number, parameter in enumerate(head.parameters):

@@ -17,7 +17,8 @@ from core.schema.errors import DataError, UsageError
 from core.schema.expression import compiled
 from core.schema.pattern import Expression, PatternText
 from core.schema.record import Record
-from core.settings.user_file import Location, Problem, UserFile, near
+from core.settings.toml_layout import Location
+from core.settings.user_file import Problem, UserFile, near
 from core.storage.resources import RESOURCES
 
 NAME = r"[A-Za-z][A-Za-z0-9_]*"

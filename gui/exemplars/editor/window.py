@@ -10,10 +10,10 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QMenu, QTabWidget, QWidget
 
 from core.debugger.exemplars.editor.views import EditorView, NewText, OpenedExemplar, SaveWay
 from core.exemplars.editing import changes
-from core.exemplars.editing.layout import layout
 from core.exemplars.editing.reading import TextProblem, read
 from core.exemplars.placeholders import offered
 from core.schema.errors import UsageError
+from core.settings.toml_layout import layout
 from gui.exemplars.editor.dialogs import ReplaceDialog, ask_conflict, ask_to_leave
 from gui.exemplars.editor.pages import ParserPage, PreviewPage, ProblemList
 from gui.exemplars.versions import VersionPane

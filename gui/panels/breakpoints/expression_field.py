@@ -10,7 +10,7 @@ from gui.widgets.code_colours import CodeColours
 from gui.widgets.completion import ENTER, CompletionList
 from gui.widgets.words import set_flag
 
-_AROUND = 10
+_AROUND = 13
 """Height of border and padding."""
 
 
@@ -32,6 +32,7 @@ class ExpressionField(QPlainTextEdit):
         for set_policy in (self.setVerticalScrollBarPolicy, self.setHorizontalScrollBarPolicy):
             set_policy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.document().setDocumentMargin(0)
+        self.setViewportMargins(0, 2, 0, 0)
         CodeColours(self.document(), theme, "python")
         self._list = CompletionList(theme, self)
         self.popup = self._list.popup

@@ -5,7 +5,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple
 
-from PySide6.QtCore import QEvent, QRect, QSize, Qt
+from PySide6.QtCore import QEvent, QMargins, QRect, QSize, Qt
 from PySide6.QtGui import (
     QColor,
     QFontMetricsF,
@@ -251,7 +251,10 @@ class LinedText(QPlainTextEdit):
             return
         digits = len(str(self.blockCount())) if self._has_numbers else 0
         width = _SIGNS + digits * self.fontMetrics().horizontalAdvance("0") + (4 if digits else 0)
-        self.setViewportMargins(width, self._room_above, 0, 0)
+        margins = QMargins(width, self._room_above, 0, 0)
+        if self.viewportMargins() != margins:
+            # Setting the same again lays out again: a scroll bar that comes and goes would do so forever.
+            self.setViewportMargins(margins)
         inside = self.contentsRect()
         top = inside.top() + self._room_above
         self._margin.setGeometry(inside.left(), top, width, self.viewport().height())

@@ -72,7 +72,7 @@ class CodeEditor(LinedText):
         self._idle.timeout.connect(self._find_again)
         self.textChanged.connect(self._on_text_changed)
         QShortcut(QKeySequence.StandardKey.Find, self, self.open_finder)
-        QShortcut("Ctrl+H", self, self.open_replace)
+        QShortcut("Ctrl+H", self, lambda: self.open_finder(replaces=True))
         own = Qt.ShortcutContext.WidgetWithChildrenShortcut
         self._escape = QShortcut("Esc", self, self.close_finder, context=own, enabled=False)
 
@@ -190,12 +190,11 @@ class CodeEditor(LinedText):
         """Find from the cursor on, unless a `start` is given."""
         return super().search(needle, self.textCursor().selectionStart() if start is None else start)
 
-    def open_replace(self) -> None:
-        """Show the search field, and that for what to put in place of the words."""
-        self.open_finder(replaces=True)
-
     def open_finder(self, *, replaces: bool = False) -> None:
-        """Show the search field, with the selected words in it. Escape closes it, and not the window."""
+        """Show the search field, with the selected words in it, and with `replaces` that for what replaces them.
+
+        Escape closes it, and not the window.
+        """
         words = self.textCursor().selectedText()
         self.finder.open(replaces=replaces)
         self._escape.setEnabled(True)

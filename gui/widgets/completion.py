@@ -4,15 +4,7 @@ from collections.abc import Iterable
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QRect, QSize, Qt
 from PySide6.QtGui import QKeyEvent, QPainter, QStandardItem, QStandardItemModel
-from PySide6.QtWidgets import (
-    QApplication,
-    QCompleter,
-    QFrame,
-    QListView,
-    QPlainTextEdit,
-    QStyle,
-    QWidget,
-)
+from PySide6.QtWidgets import QApplication, QCompleter, QFrame, QListView, QPlainTextEdit, QStyle, QWidget
 
 from core.debugger.breakpoints.names import Completion
 from gui.theme.theme import Theme
@@ -27,7 +19,7 @@ ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 class CompletionList(QObject):
     """Offers names for a text field. Enter and Tab take the selected one, and Esc closes the list.
 
-    Enter is passed on to the field if the selected name is already typed.
+    Enter is passed on to the field if the selected name is already typed. Ctrl+Enter only closes the list.
     """
 
     def __init__(self, theme: Theme, field: QPlainTextEdit) -> None:
@@ -84,7 +76,7 @@ class CompletionList(QObject):
         self.popup.hide()
         if event.key() in ENTER and _before(self._field).endswith(chosen.data() or ""):
             QApplication.sendEvent(self._field, event)
-        elif event.key() != Qt.Key.Key_Escape:
+        elif event.key() != Qt.Key.Key_Escape and not event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             self._take(chosen)
         return True
 

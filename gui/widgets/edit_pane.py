@@ -33,19 +33,18 @@ class EditPane(QStackedWidget):
         self.field = CodeEditor(theme, self)
         self.field.textChanged.connect(self._on_changed)
         self.place = dim_label("")
-        self.field.cursorPositionChanged.connect(self._show_place)
+        self.field.cursorPositionChanged.connect(lambda: self.place.setText(self.field.place))
         self.preview = TextView(theme, "The prompt that would result", self)
         self.preview_head = dim_label("")
         self.preview_head.setContentsMargins(12, 2, 12, 2)
         self.beside = holding(in_column(None, self.preview_head, *beside, (self.preview, 1), spacing=0))
-        self.split = splitter(Qt.Orientation.Horizontal, self.field, self.beside, sizes=(520, 480))
+        split = splitter(Qt.Orientation.Horizontal, self.field, self.beside, sizes=(520, 480))
         self.sides = SideBySide(theme, self)
-        heads = [dim_label("The bundled file"), dim_label("Yours")]
-        for head in heads:
-            head.setContentsMargins(12, 2, 12, 2)
-        self.addWidget(self.split)
-        row = in_row(None, (heads[0], 1), (heads[1], 1))
-        self.addWidget(holding(in_column(None, row, (self.sides, 1), spacing=0)))
+        heads = in_row(
+            None, (dim_label("The bundled file"), 1), (dim_label("Yours"), 1), margins=(12, 2, 12, 2)
+        )
+        self.addWidget(split)
+        self.addWidget(holding(in_column(None, heads, (self.sides, 1), spacing=0)))
         self.diff_button = key_button("Diff to bundled", "", "Alt+D", self.show_diff)
         self.diff_button.setCheckable(True)
         again = "Put the saved text in place of the draft; Ctrl+Z brings the draft back"
@@ -58,7 +57,7 @@ class EditPane(QStackedWidget):
         has_draft = self.field.begin(view.text, name=name, language=view.language, keep_draft=True)
         self.diff_button.setChecked(False)
         self.show_diff()
-        self._show_place()
+        self.place.setText(self.field.place)
         if has_draft:
             self._idle.start()
         return has_draft
@@ -101,9 +100,6 @@ class EditPane(QStackedWidget):
         if same and self.diff_button.isChecked():
             self.diff_button.setChecked(False)
             self.show_diff()
-
-    def _show_place(self) -> None:
-        self.place.setText(self.field.place)
 
     def _on_changed(self) -> None:
         self._idle.start()

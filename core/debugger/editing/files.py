@@ -115,14 +115,9 @@ class AgentFiles:
             else f"Saves to your own copy, {target}. The bundled file stays unchanged."
         )
         title, note = f"The {what} {rest}", " ".join(filter(None, (note, saved)))
+        words, bundled = words_of_file(kind, text, resources), self.bundled(name)
         return EditText(
-            name=name,
-            title=title,
-            language=language,
-            text=text,
-            note=note,
-            words=words_of_file(kind, text, resources),
-            bundled=self.bundled(name),
+            name=name, title=title, language=language, text=text, note=note, words=words, bundled=bundled
         )
 
     @contextmanager

@@ -76,12 +76,8 @@ def _values(names: Iterable[str], doc: str, at: str = "") -> tuple[Word, ...]:
 
 def words_of_actions(names: Iterable[str] = ACTIONS, at: str = "") -> tuple[Word, ...]:
     """Return the names of actions, each with how it is written if any page has it."""
-    return tuple(
-        Word(
-            name=name, kind="value", doc=usage(name) if name in ACTIONS else "An action of this state.", at=at
-        )
-        for name in names
-    )
+    told = {name: usage(name) if name in ACTIONS else "An action of this step." for name in names}
+    return tuple(Word(name=name, kind="value", doc=doc, at=at) for name, doc in told.items())
 
 
 def words_of_exemplar(families: Iterable[str]) -> tuple[Word, ...]:

@@ -88,14 +88,8 @@ class StepTexts:
                     f"This run has its own text of the policy {place.policy}. Only the new run gets this one."
                 )
                 words = words_of_file("policies", text, self._run_resources())
-                return EditText(
-                    name=place.name,
-                    title=place.title,
-                    language="markdown",
-                    text=text,
-                    note=note,
-                    words=words,
-                )
+                view = EditText(name=place.name, title=place.title, language="markdown", text=text)
+                return view.replace(note=note, words=words)
         return self.files.described(place.name, text, self._run_resources())
 
     def _prompt_with(self, place: FixPlace, text: str) -> StoredPrompt:

@@ -297,7 +297,7 @@ class EditorWindow(QDialog):
                 menu.addAction(bound.action)
         # The text itself has these keys.
         menu.addAction("Find…\tCtrl+F", self.text.open_finder)
-        menu.addAction("Find and replace…\tCtrl+H", self.text.open_replace)
+        menu.addAction("Find and replace…\tCtrl+H", partial(self.text.open_finder, replaces=True))
         return menu
 
     # Display

@@ -93,7 +93,7 @@ _FILE = EditText(
 
 def editor_replace(studio: Studio) -> QWidget:
     shown = _edited(studio, _FILE)
-    shown.field.open_replace()
+    shown.field.open_finder(replaces=True)
     shown.field.finder.field.setText("the")
     studio.settle()
     return shown

@@ -58,7 +58,7 @@ def fix_mistake(studio: Studio) -> QWidget:
 def fix_small(studio: Studio) -> QWidget:
     shown = fix_mistake(studio)
     shown.resize(900, 600)
-    shown.field.open_replace()
+    shown.field.open_finder(replaces=True)
     return shown
 
 

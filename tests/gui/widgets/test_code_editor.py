@@ -129,7 +129,7 @@ def test_the_keys_work_while_another_part_of_the_window_has_the_focus(editor, qt
 
 def test_the_text_stays_in_view_below_the_search_fields(editor, qtbot):
     editor.begin("one\ntwo")
-    editor.open_replace()
+    editor.open_finder(replaces=True)
     assert editor.finder.geometry().bottom() <= editor.viewport().geometry().top()
     editor.close_finder()
     assert editor.viewport().geometry().top() <= 2
@@ -160,7 +160,7 @@ def test_matches_are_found_from_the_cursor_on_and_f3_goes_through_them(editor, q
 
 def test_enter_replaces_one_match_after_the_other(editor, qtbot):
     editor.begin("😀a a\na")
-    editor.open_replace()
+    editor.open_finder(replaces=True)
     found(qtbot, editor, "A", "3 found")
     editor.finder.other.setText("aa😀")
     qtbot.keyClick(editor.finder.other, Qt.Key.Key_Return)
@@ -172,7 +172,7 @@ def test_enter_replaces_one_match_after_the_other(editor, qtbot):
 
 def test_all_matches_are_replaced_as_one_edit(editor, qtbot):
     editor.begin("a 😀 a\r\nba\r\n")
-    editor.open_replace()
+    editor.open_finder(replaces=True)
     found(qtbot, editor, "a", "3 found")
     qtbot.keyClicks(editor.finder.other, "xyz")
     qtbot.keyClick(editor.finder.other, Qt.Key.Key_Return, CTRL | ALT)
@@ -184,7 +184,7 @@ def test_all_matches_are_replaced_as_one_edit(editor, qtbot):
 
 def test_words_that_are_not_there_replace_nothing(editor, qtbot):
     editor.begin("one")
-    editor.open_replace()
+    editor.open_finder(replaces=True)
     found(qtbot, editor, "two", "none found")
     for button in editor.finder.replacing.findChildren(QPushButton):
         button.click()
@@ -258,6 +258,12 @@ def test_names_are_offered_while_one_is_typed_and_enter_takes_the_selected_one(t
     assert (toml.text, offered(toml)) == ("tokens", ())
     toml.undo()
     assert toml.text == "t"
+
+
+def test_ctrl_enter_takes_no_name(toml, qtbot):
+    qtbot.keyClicks(toml, "ti")
+    qtbot.keyClick(toml.popup, Qt.Key.Key_Return, CTRL)
+    assert (toml.text, offered(toml)) == ("ti", ())
 
 
 def test_tab_takes_the_first_and_keeps_the_focus(toml, qtbot):

@@ -63,8 +63,7 @@ class CodeEditor(LinedText):
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
         self._language = "text"
         self._show(self._open(""))
-        self._list = CompletionList(theme, self)
-        self.popup = self._list.popup
+        self.names = CompletionList(theme, self)
         self.finder = ReplaceBar(theme, self)
         self.finder.replace_wanted.connect(self.replace_match)
         self.finder.replace_all_wanted.connect(self.replace_all)
@@ -115,7 +114,7 @@ class CodeEditor(LinedText):
             self._language = language
             self._show(self._open(name) if is_new else self._texts[name])
             self._marked = QTextCursor()
-            self._list.offer(())
+            self.names.offer(())
             has_draft = not is_new and keep_draft and self.edited and self.text != text
             self.count_from(text)
             if is_new:
@@ -237,15 +236,10 @@ class CodeEditor(LinedText):
 
     # Keys
 
-    @property
-    def offered(self) -> tuple[str, ...]:
-        """The names in the completion list."""
-        return self._list.offered
-
     def offer(self, *, asked: bool = True) -> None:
         """Offer the words that may come at the cursor."""
         before = self.searched[: self.selected[0]] if self.words else ""
-        self._list.offer(fitting(self.words, self._language, before, asked=asked))
+        self.names.offer(fitting(self.words, self._language, before, asked=asked))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         control = event.modifiers() & ~Qt.KeyboardModifier.ShiftModifier & ~Qt.KeyboardModifier.KeypadModifier
@@ -258,10 +252,10 @@ class CodeEditor(LinedText):
             revision = self.document().revision()
             super().keyPressEvent(event)
             typed = self.document().revision() != revision and not control
-            if typed and (event.text().isprintable() or self.popup.isVisible()):
+            if typed and (event.text().isprintable() or self.names.popup.isVisible()):
                 self.offer(asked=False)
             elif not typed:
-                self.popup.hide()
+                self.names.popup.hide()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -34,15 +34,9 @@ class ExpressionField(QPlainTextEdit):
         self.document().setDocumentMargin(0)
         self.setViewportMargins(0, 2, 0, 0)
         CodeColours(self.document(), theme, "python")
-        self._list = CompletionList(theme, self)
-        self.popup = self._list.popup
+        self.names = CompletionList(theme, self)
         self.completing = True
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-
-    @property
-    def offered(self) -> tuple[str, ...]:
-        """The names in the completion list."""
-        return self._list.offered
 
     def text(self) -> str:
         return self.toPlainText()
@@ -51,17 +45,12 @@ class ExpressionField(QPlainTextEdit):
         self.setPlainText(" ".join(text.splitlines()))
         self.moveCursor(QTextCursor.MoveOperation.End)
 
-    def setCursorPosition(self, position: int) -> None:
-        cursor = self.textCursor()
-        cursor.setPosition(position)
-        self.setTextCursor(cursor)
-
     def offer(self, *, asked: bool = True) -> None:
         """Offer what may follow at the cursor."""
         before = self.text()[: self.textCursor().position()]
         begun = asked or before[-1:] in (".", "_") or before[-1:].isalnum()
         found = completions(self.text(), len(before)) if self.completing and begun else ()
-        self._list.offer(found)
+        self.names.offer(found)
 
     def sizeHint(self) -> QSize:
         return QSize(200, self.fontMetrics().lineSpacing() + _AROUND)

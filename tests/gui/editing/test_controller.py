@@ -164,7 +164,7 @@ def test_words_of_the_file_are_completed(controller, service, qtbot: QtBot):
     editor = opened(qtbot, controller, service.changed, view)
     editor.field.go_to_line(2)
     qtbot.keyClicks(editor.field, "de")
-    qtbot.keyClick(editor.field.popup, Qt.Key.Key_Return)
+    qtbot.keyClick(editor.field.names.popup, Qt.Key.Key_Return)
     assert editor.text == "+++\ndescription"
 
 

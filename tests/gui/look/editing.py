@@ -112,7 +112,7 @@ def editor_completion(studio: Studio) -> QWidget:
     shown.field.go_to_line(3, 13)
     shown.field.offer()
     studio.settle()
-    return shown.field.popup
+    return shown.field.names.popup
 
 
 def put_right(studio: Studio) -> None:

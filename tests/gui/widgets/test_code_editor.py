@@ -247,14 +247,14 @@ def toml(editor) -> CodeEditor:
 
 
 def offered(editor: CodeEditor) -> tuple[str, ...]:
-    return editor.offered if editor.popup.isVisible() else ()
+    return editor.names.offered if editor.names.popup.isVisible() else ()
 
 
 def test_names_are_offered_while_one_is_typed_and_enter_takes_the_selected_one(toml, qtbot):
     qtbot.keyClicks(toml, "t")
     assert offered(toml) == ("title", "tokens")
-    qtbot.keyClick(toml.popup, Qt.Key.Key_Down)
-    qtbot.keyClick(toml.popup, Qt.Key.Key_Return)
+    qtbot.keyClick(toml.names.popup, Qt.Key.Key_Down)
+    qtbot.keyClick(toml.names.popup, Qt.Key.Key_Return)
     assert (toml.text, offered(toml)) == ("tokens", ())
     toml.undo()
     assert toml.text == "t"
@@ -262,13 +262,13 @@ def test_names_are_offered_while_one_is_typed_and_enter_takes_the_selected_one(t
 
 def test_ctrl_enter_takes_no_name(toml, qtbot):
     qtbot.keyClicks(toml, "ti")
-    qtbot.keyClick(toml.popup, Qt.Key.Key_Return, CTRL)
+    qtbot.keyClick(toml.names.popup, Qt.Key.Key_Return, CTRL)
     assert (toml.text, offered(toml)) == ("ti", ())
 
 
 def test_tab_takes_the_first_and_keeps_the_focus(toml, qtbot):
     qtbot.keyClicks(toml, "ti")
-    qtbot.keyClick(toml.popup, Qt.Key.Key_Tab)
+    qtbot.keyClick(toml.names.popup, Qt.Key.Key_Tab)
     assert (toml.text, toml.hasFocus()) == ("title", True)
 
 
@@ -287,26 +287,26 @@ def test_enter_begins_a_line_after_a_name_that_is_written_whole(toml, qtbot):
     toml.words = (*KEYS, Word(name="titles", kind="key"))
     qtbot.keyClicks(toml, "title")
     assert offered(toml) == ("title", "titles")
-    qtbot.keyClick(toml.popup, Qt.Key.Key_Return)
+    qtbot.keyClick(toml.names.popup, Qt.Key.Key_Return)
     assert toml.text == "title\n"
 
 
 def test_ctrl_space_lists_all_that_fit_and_escape_closes_the_list_only(toml, qtbot):
     qtbot.keyClick(toml, Qt.Key.Key_Space, CTRL)
     assert offered(toml) == ("title", "tokens")
-    qtbot.keyClick(toml.popup, Qt.Key.Key_Escape)
+    qtbot.keyClick(toml.names.popup, Qt.Key.Key_Escape)
     assert (offered(toml), toml.window().isVisible()) == ((), True)
     toml.put('mode = ""', 8)
     qtbot.keyClick(toml, Qt.Key.Key_Space, CTRL)
-    qtbot.keyClick(toml.popup, Qt.Key.Key_Return)
+    qtbot.keyClick(toml.names.popup, Qt.Key.Key_Return)
     assert toml.text == 'mode = "fast"'
 
 
 def test_the_list_follows_what_is_deleted_and_goes_with_the_cursor(toml, qtbot):
     qtbot.keyClicks(toml, "ti")
-    qtbot.keyClick(toml.popup, Qt.Key.Key_Backspace)
+    qtbot.keyClick(toml.names.popup, Qt.Key.Key_Backspace)
     assert offered(toml) == ("title", "tokens")
-    qtbot.keyClick(toml.popup, Qt.Key.Key_Left)
+    qtbot.keyClick(toml.names.popup, Qt.Key.Key_Left)
     assert offered(toml) == ()
 
 

@@ -144,7 +144,7 @@ def test_words_are_found_and_replaced_and_keys_of_an_exemplar_completed(shown, q
     assert shown.text.text == samples.TEXT
     shown.text.go_to(0)
     qtbot.keyClicks(shown.text, "nev")
-    assert shown.text.offered == ("never",)
+    assert shown.text.names.offered == ("never",)
 
 
 def test_commands_change_the_look_with_the_cursor_and_each_is_one_undo(shown, qtbot):

@@ -5,19 +5,17 @@ import types
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from functools import cache
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
-from core.agent.policies.file import EXAMPLE_PARTS, SECTIONS, PolicyHead
-from core.agent.presets import ANY_SPACE, PresetFile
-from core.agent.prompts import VALUES
-from core.agent.resources import AgentResources
-from core.agent.spaces.file import SpaceFile
 from core.debugger.breakpoints.names import Completion, help_of, in_quotes
 from core.schema.action import ACTIONS
 from core.schema.action_text import usage
 from core.schema.exemplar import Draft
+
+if TYPE_CHECKING:
+    from core.agent.resources import AgentResources
 
 _BEGUN = re.compile(r"[\w./-]*\Z")
 _HEADER = re.compile(r"^[ \t]*\[\[?[ \t]*([A-Za-z_][\w.-]*)[ \t]*\]\]?[ \t]*$", re.MULTILINE)
@@ -86,8 +84,14 @@ def words_of_exemplar(families: Iterable[str]) -> tuple[Word, ...]:
     return (*keys_of(Draft), *actions, *_values(families, "A family of the library.", "family"))
 
 
-def words_of_file(kind: str, text: str, resources: AgentResources) -> tuple[Word, ...]:
+def words_of_file(kind: str, text: str, resources: "AgentResources") -> tuple[Word, ...]:
     """Return the words of a file of an agent, by the folder of its kind."""
+    # The window, which needs the rest of this module, starts without the agent.
+    from core.agent.policies.file import EXAMPLE_PARTS, SECTIONS, PolicyHead
+    from core.agent.presets import ANY_SPACE, PresetFile
+    from core.agent.prompts import VALUES
+    from core.agent.spaces.file import SpaceFile
+
     match kind:
         case "policies":
             policies = _values(sorted(resources.policies.callable_names()), "A policy.", "policies")

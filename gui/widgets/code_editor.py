@@ -4,7 +4,7 @@ It keeps the line ends and no-break spaces of what was read, and what can be und
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer
@@ -58,6 +58,8 @@ class CodeEditor(LinedText):
         self._texts: dict[str, _Kept] = {}
         self.words: tuple[Word, ...] = ()
         """What can be completed."""
+        self._problems: list[tuple[int, int]] = []
+        """Line and column of each, from 1."""
         self._marked = QTextCursor()
         self._mark_colour = QColor()
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
@@ -72,6 +74,8 @@ class CodeEditor(LinedText):
         self.textChanged.connect(self._on_text_changed)
         QShortcut(QKeySequence.StandardKey.Find, self, self.open_finder)
         QShortcut("Ctrl+H", self, lambda: self.open_finder(replaces=True))
+        QShortcut("F8", self, lambda: self.go_to_problem(1))
+        QShortcut("Shift+F8", self, lambda: self.go_to_problem(-1))
         own = Qt.ShortcutContext.WidgetWithChildrenShortcut
         self._escape = QShortcut("Esc", self, self.close_finder, context=own, enabled=False)
 
@@ -173,7 +177,7 @@ class CodeEditor(LinedText):
         self._mark_colour = colour
         self._mark_found()
 
-    def show_problems(self, problems: Iterable[TextProblem]) -> None:
+    def show_problems(self, problems: Collection[TextProblem]) -> None:
         """Mark the lines of these problems, each with its sentences as its tooltip."""
         signs: dict[int, LineSign] = {}
         order = tuple(_SIGNS)
@@ -181,7 +185,17 @@ class CodeEditor(LinedText):
             before = signs.get(problem.line - 1, _SIGNS[problem.level])
             words = "\n".join(filter(None, (before.words, problem.text)))
             signs[problem.line - 1] = before._replace(words=words)
+        self._problems = sorted((problem.line, problem.column) for problem in problems)
         self.show_signs(signs)
+
+    def go_to_problem(self, offset: int) -> None:
+        """Go to the next or the previous problem, and from the last to the first."""
+        cursor = self.textCursor()
+        here = (cursor.blockNumber() + 1, cursor.positionInBlock() + 1)
+        others = [place for place in self._problems if (place > here if offset > 0 else place < here)]
+        if self._problems:
+            self.go_to_line(*((others or self._problems)[0 if offset > 0 else -1]))
+            self.setFocus()
 
     # Find and replace
 

@@ -44,7 +44,7 @@ class EditText(Record):
     def told(self) -> str:
         """The problem, and how many more there are."""
         more = len(self.problems) - 1
-        return f"{self.problem} ({more} more in the margin)" if more > 0 else self.problem
+        return f"{self.problem} ({more} more in the margin: F8)" if more > 0 else self.problem
 
     def wrong(self, error: BackstepError) -> "EditText":
         """Return this with what an error says is wrong."""

@@ -83,10 +83,6 @@ class EditorWindow(QDialog):
         _table_command("delete", "Delete", "Alt+Delete", 1.9, changes.deleted),
         Command("replace", "Replace a value…", "Ctrl+G", "", "", 2.1, "Replace a value wherever it occurs",
             lambda window: window.replace_value(), lambda window: window.why_closed),
-        Command("next_problem", "Next problem", "F8", "", "", 2.2, "Go to the next problem",
-            lambda window: window.go_to_problem(1)),
-        Command("previous_problem", "Previous problem", "Shift+F8", "", "", 2.3, "Go to the previous problem",
-            lambda window: window.go_to_problem(-1)),
         Command("revert", "Revert to what is saved", "Alt+R", "", "", 2.4,
             "Put the saved text in place of yours; Ctrl+Z brings yours back",
             lambda window: window.text.put(window.opened.base), lambda window: window.why_unchanged),
@@ -297,6 +293,8 @@ class EditorWindow(QDialog):
                 menu.addAction(bound.action)
         # The text itself has these keys.
         menu.addAction("Find…\tCtrl+F", self.text.open_finder)
+        menu.addAction("Next problem\tF8", partial(self.text.go_to_problem, 1))
+        menu.addAction("Previous problem\tShift+F8", partial(self.text.go_to_problem, -1))
         menu.addAction("Find and replace…\tCtrl+H", partial(self.text.open_finder, replaces=True))
         return menu
 
@@ -439,15 +437,6 @@ class EditorWindow(QDialog):
         self.text.put(made.text, made.at)
         self.text.setFocus()
         self.note.show_text(made.remark)
-
-    def go_to_problem(self, offset: int) -> None:
-        """Go to the next or the previous problem, and from the last to the first."""
-        cursor = self.text.textCursor()
-        here = (cursor.blockNumber() + 1, cursor.positionInBlock() + 1)
-        places = sorted((problem.line, problem.column) for problem in self.problems)
-        others = [place for place in places if (place > here if offset > 0 else place < here)]
-        if places:
-            self.go_to(*((others or places)[0 if offset > 0 else -1]))
 
     def _compare(self) -> None:
         if self.tabs.currentWidget() is self.versions and self.opened is not None:

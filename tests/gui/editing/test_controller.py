@@ -139,7 +139,7 @@ def test_every_line_with_a_problem_is_marked_and_the_sentence_counts_them(editor
     error = DataError("memory.toml, line 1: first.")
     error.problems = ((1, "first."), (3, "second."))
     session.text_offered.send(MEMORY.replace(text=text).wrong(error))
-    qtbot.waitUntil(lambda: editor.problem.text() == "memory.toml, line 1: first. (1 more in the margin)")
+    qtbot.waitUntil(lambda: editor.problem.text() == "memory.toml, line 1: first. (1 more in the margin: F8)")
     assert {line: sign.words for line, sign in editor.field.signs.items()} == {0: "first.", 2: "second."}
 
 

@@ -313,7 +313,7 @@ def test_the_list_follows_what_is_deleted_and_goes_with_the_cursor(toml, qtbot):
 # Problems
 
 
-def test_each_line_with_a_problem_has_its_sentences_in_the_margin(editor, qtbot):
+def test_each_line_with_a_problem_has_its_sentences_in_the_margin_and_f8_goes_to_it(editor, qtbot):
     editor.begin("a\nb\nc")
     editor.show_problems(
         (
@@ -332,5 +332,9 @@ def test_each_line_with_a_problem_has_its_sentences_in_the_margin(editor, qtbot)
     at = QPoint(4, round(editor.blockBoundingGeometry(block).translated(editor.contentOffset()).center().y()))
     QApplication.sendEvent(margin, QHelpEvent(QEvent.Type.ToolTip, at, margin.mapToGlobal(at)))
     assert QToolTip.text() == "First.\nSecond."
+    for key, place in (("", (3, 1)), ("", (3, 2)), ("", (1, 1)), ("shift", (3, 2)), ("shift", (3, 1))):
+        modifier = Qt.KeyboardModifier.ShiftModifier if key else Qt.KeyboardModifier.NoModifier
+        qtbot.keyClick(editor, Qt.Key.Key_F8, modifier)
+        assert editor.place == f"line {place[0]}, column {place[1]}"
     editor.show_problems(())
     assert editor.signs == {}

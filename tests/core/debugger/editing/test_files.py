@@ -65,7 +65,7 @@ def test_the_sentence_is_of_the_first_problem_and_says_how_many_more_there_are(f
         pass
     view = VIEW.wrong(failed.value)
     assert view.problem.startswith('own.j2, line 1: there is no value "tsk"')
-    assert view.told == f"{view.problem} (1 more in the margin)"
+    assert view.told == f"{view.problem} (1 more in the margin: F8)"
 
 
 def test_a_sentence_that_names_no_line_has_no_place_in_the_margin():

@@ -30,7 +30,7 @@ class UsageError(BackstepError):
 
 class DataError(BackstepError):
     problems: tuple[tuple[int, str], ...] = ()
-    """All that is known to be wrong in the file, each with its line, from 1; the sentence is about the first."""
+    """The first that are known to be wrong in the file, each with its line, from 1; the sentence is about the first."""
 
 
 class WorldError(BackstepError):

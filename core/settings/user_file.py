@@ -20,6 +20,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, TypeVar, Union, get_args, get_origin
 
@@ -123,9 +124,9 @@ class UserFile:
         try:
             return model.model_validate(content)
         except ValidationError as error:
-            first = _first(error)
-            first_problem = first["loc"], _sentence(first, model, is_toml=self.is_toml)
-            raise self.first_error(first_problem, *self.problems(error, model)) from error
+            raise self.first_error(
+                (detail["loc"], _sentence(detail, model, is_toml=self.is_toml)) for detail in _ordered(error)
+            ) from error
 
     def problems(
         self, error: ValidationError, model: type[BaseModel], inside: Location = ()
@@ -141,10 +142,11 @@ class UserFile:
         line = self.line(location)
         return DataError(f"{self.path}, line {line}: {sentence}" if line else f"{self.path}: {sentence}")
 
-    def first_error(self, first: Problem, *all: Problem) -> DataError:
-        """Return the error for the first of several problems, which holds all of them."""
-        error = self.error(*first)
-        error.problems = tuple((self.line(location) or 1, sentence) for location, sentence in all)
+    def first_error(self, problems: Iterable[Problem]) -> DataError:
+        """Return the error for the first problem, which holds the first twenty."""
+        found = tuple(islice(problems, MOST_TOLD))
+        error = self.error(*found[0])
+        error.problems = tuple((self.line(location) or 1, sentence) for location, sentence in found)
         return error
 
     def errors(self, problems: Sequence[Problem]) -> DataError:
@@ -309,7 +311,7 @@ def split_front_matter(path: Path, text: str) -> tuple[UserFile, str, int]:
 
 def problem(error: ValidationError, model: type[BaseModel]) -> str:
     """Return the first thing that is wrong with values that are in no file of their own."""
-    return _sentence(_first(error), model)
+    return _sentence(_ordered(error)[0], model)
 
 
 def near(wrong: str, valid: Iterable[str]) -> str:
@@ -322,10 +324,9 @@ def near(wrong: str, valid: Iterable[str]) -> str:
     return f"there {be} {', '.join(names)}." if names else "leave it out."
 
 
-def _first(error: ValidationError) -> ErrorDetails:
-    """Return the error to tell: an unknown key goes first, as it is often why another is missing."""
-    details = _details(error)
-    return next((one for one in details if one["type"] == "extra_forbidden"), details[0])
+def _ordered(error: ValidationError) -> list[ErrorDetails]:
+    """Return the errors with unknown keys first, as these are often why others are missing."""
+    return sorted(_details(error), key=lambda details: details["type"] != "extra_forbidden")
 
 
 def _details(error: ValidationError) -> list[ErrorDetails]:

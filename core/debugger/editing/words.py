@@ -17,6 +17,8 @@ from core.schema.exemplar import Draft
 if TYPE_CHECKING:
     from core.agent.resources import AgentResources
 
+_FAR = 1000
+"""Characters before the cursor that are looked at in its line."""
 _BEGUN = re.compile(r"[\w./-]*\Z")
 _HEADER = re.compile(r"^[ \t]*\[\[?[ \t]*([A-Za-z_][\w.-]*)[ \t]*\]\]?[ \t]*$", re.MULTILINE)
 _KEY = re.compile(r"^[ \t]*([\w.-]+)[ \t]*=", re.MULTILINE)
@@ -130,7 +132,7 @@ def fitting(words: Iterable[Word], language: str, before: str, *, asked: bool = 
 
     With nothing written, and in the prose of Markdown, only if the person has `asked`.
     """
-    line = before[before.rfind("\n") + 1 :]
+    line = before[before.rfind("\n") + 1 :][-_FAR:]
     begun = _BEGUN.findall(line)[0]
     if not begun and not asked:
         return ()

@@ -8,6 +8,7 @@ from core.agent.resources import agent_resources_of
 from core.debugger.editing.files import SETTINGS, AgentFiles, checked_settings
 from core.debugger.editing.views import EditText
 from core.schema.errors import BackstepError, DataError, UsageError
+from core.settings.user_file import MOST_TOLD
 
 POLICY = "policies/shop/search_shop.md"
 VIEW = EditText(name="", title="")
@@ -54,6 +55,21 @@ def test_each_problem_of_a_draft_is_known_with_its_line(files, name, text, found
     assert [line for line, _ in told] == sorted(line for line, _ in found)
     for line, words in found:
         assert any(at == line and words in sentence for at, sentence in told)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("presets/own.toml", "".join(f"key_{number} = 1\n" for number in range(500))),
+        (
+            "policies/own.md",
+            f'+++\ndescription = "Own"\nactions = {["clikc"] * 500}\n+++\n# Instruction\nDo.\n',
+        ),
+        ("prompts/own.j2", "{{ tsk }}\n" * 500),
+    ],
+)
+def test_of_many_problems_the_first_twenty_are_known(files, name, text):
+    assert len(problems(files, name, text)) == MOST_TOLD
 
 
 def test_the_sentence_is_of_the_first_problem_and_says_how_many_more_there_are(files):

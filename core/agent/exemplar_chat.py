@@ -31,14 +31,14 @@ def unfit(exemplar: Exemplar) -> str:
     """Return why an exemplar is not to be trained with; empty if it is fit."""
     for number, step in enumerate(exemplar.steps, start=1):
         if not step.observation.strip():
-            return f"look {number} has no page"
+            return f"step {number} has no page"
     return unreadable(exemplar) if exemplar.review.although else fault(exemplar)
 
 
 def unfit_for_pairs(exemplar: Exemplar) -> str:
     """Return why an exemplar makes no pairs; empty if it does."""
     contrasts = any(exemplar.mistakes(number) for number in range(len(exemplar.steps)))
-    return unfit(exemplar) or ("" if contrasts else "it has no contrast on the page of a look")
+    return unfit(exemplar) or ("" if contrasts else "it has no contrast on the page of a step")
 
 
 def export_chat(exemplars: tuple[Exemplar, ...]) -> dict[str, str]:

@@ -64,7 +64,7 @@ def keep_run(
 
 def _show(kept: Selection) -> None:
     exemplar = kept.exemplar
-    put(f"{exemplar.id}  family {exemplar.family}  {len(exemplar.steps)} looks")
+    put(f"{exemplar.id}  family {exemplar.family}  {len(exemplar.steps)} steps")
     put(exemplar.task)
     for number, look in enumerate(exemplar.steps, start=1):
         put_lines(f"{number}. {look.thought}\n{'; '.join(look.actions)}")
@@ -118,7 +118,7 @@ def record(
         return True
     others = [one for one in kept if one.id != exemplar.id]
     write_exemplars(output, [*others, exemplar])
-    say(f"{output}: {exemplar.id} of the family {exemplar.family}, {len(exemplar.steps)} looks.")
+    say(f"{output}: {exemplar.id} of the family {exemplar.family}, {len(exemplar.steps)} steps.")
     return True
 
 
@@ -132,12 +132,12 @@ def read_looks(text: str, path: Path) -> tuple[Look, ...]:
     for number, block in enumerate(blocks, start=1):
         read = read_lines(LLMReply(text=block))
         if read.problem:
-            raise DataError(f"{path}, look {number}: there is no ACTION line, such as ACTION: click [12].")
+            raise DataError(f"{path}, step {number}: there is no ACTION line, such as ACTION: click [12].")
         actions = tuple(str(action) for action in read.actions)
         for action in actions:
             try:
                 parse_action(action)
             except ActionSyntaxError as error:
-                raise DataError(f"{path}, look {number}: {error}") from error
+                raise DataError(f"{path}, step {number}: {error}") from error
         looks.append(Look(thought=" ".join(read.thought.split()), actions=actions))
     return tuple(looks)

@@ -59,7 +59,7 @@ def list_exemplars(
             "family",
             "status",
             "origin",
-            "looks",
+            "steps",
             "plays",
             "used",
             "helped",
@@ -139,7 +139,7 @@ def show_exemplar(
     put(f"task: {exemplar.task}")
     for number, step in enumerate(exemplar.steps, start=1):
         put("")
-        put_lines("\n".join((f"look {number}", step.observation, step.thought, *step.actions)))
+        put_lines("\n".join((f"step {number}", step.observation, step.thought, *step.actions)))
     for contrast in exemplar.contrasts:
         put("")
         put(f"tried {contrast.tried}, right is {contrast.right}: {contrast.why}")

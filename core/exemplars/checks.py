@@ -49,8 +49,8 @@ _MISSING = {
     "id": "An id has lowercase letters, digits and . _ / - and begins with a letter or digit. At most 120 characters.",
     "family": "Enter a family. Exemplars of one family are shown together.",
     "task": "Enter the task: the instruction that was followed.",
-    "steps": "There are no looks. Insert one.",
-    "actions": "This look has no action. Enter one, or delete the look.",
+    "steps": "There are no steps. Insert one.",
+    "actions": "This step has no action. Enter one, or delete the step.",
     "tried": "Enter what was tried.",
     "right": "Enter what would have been right.",
 }
@@ -241,7 +241,7 @@ def check_contrasts(exemplar: Draft, policies: Collection[str] = ()) -> Iterator
         else:
             yield from _absent(id, right, contrast.observation, (*at, "right"))
         if not any(step.observation == contrast.observation for step in exemplar.steps):
-            message = "Its page is not one of the looks, so prompts do not show it."
+            message = "Its page is not one of the steps, so prompts do not show it."
             yield Problem(id=id, kind="element", at=at, text=message, level="note")
         if contrast.tried == contrast.right:
             message = "The mistake and the correction are the same."
@@ -297,7 +297,7 @@ def check_length(exemplar: Draft, most_tokens: int = MOST_TOKENS) -> tuple[Probl
     if total <= most_tokens:
         return ()
     longest = max(range(len(sizes)), key=lambda number: sizes[number])
-    text = f"It has about {total} tokens, more than {most_tokens}; look {longest + 1} alone has {sizes[longest]}."
+    text = f"It has about {total} tokens, more than {most_tokens}; step {longest + 1} alone has {sizes[longest]}."
     level: Level = "note"
     if total > RecallSettings().tokens:
         level = "fault"
@@ -328,7 +328,7 @@ def _absent(id: str, action: Action, observation: str, at: Location) -> Iterator
             isinstance(target, RoleTarget) and not _shows(observation, target)
         )
         if absent:
-            message = f"{action} names [{target}], which its look does not show."
+            message = f"{action} names [{target}], which its step does not show."
             yield Problem(id=id, kind="element", at=at, text=message)
 
 

@@ -93,7 +93,7 @@ def _why_impossible(action: Action, role: str, rest: str) -> str:
     if isinstance(action, Select) and (options := _OPTIONS.search(rest)):
         labels = [label.strip().strip("*").casefold() for label in options[1].split(" | ")]
         if not any(action.option.strip().casefold() in label for label in labels):
-            return "its look has no such option."
+            return "its step has no such option."
     return ""
 
 
@@ -108,7 +108,7 @@ def check_pages(exemplar: Draft) -> Iterator[Problem]:
             return
     if empty:
         looks = len(exemplar.steps)
-        which = "No look has a page" if len(empty) == looks else f"{len(empty)} of {looks} looks have no page"
+        which = "No step has a page" if len(empty) == looks else f"{len(empty)} of {looks} steps have no page"
         text = f"{which}: prompts show only their actions."
         yield Problem(id=exemplar.id, kind="page", at=("steps", empty[0]), text=text, level="note")
 
@@ -124,10 +124,10 @@ def check_course(exemplar: Draft) -> Iterator[Problem]:
             yield Problem(id=id, kind="page", at=(*at, "observation"), text=text)
         if step.observation.strip() and step.observation == before.observation:
             if _is_missing(before.actions[-1:], step.observation):
-                text = f"Its page is that of the look before: {before.actions[-1]} cannot be seen in it."
+                text = f"Its page is that of the step before: {before.actions[-1]} cannot be seen in it."
                 yield Problem(id=id, kind="page", at=(*at, "observation"), text=text, level="note")
             elif step.actions == before.actions:
-                text = "It does the same as the look before, on the same page."
+                text = "It does the same as the step before, on the same page."
                 yield Problem(id=id, kind="action", at=at, text=text, level="note")
         thought = [ref for ref in _NUMBER.findall(step.thought) if ref in refs]
         acted = {str(ref) for ref in map(_ref_of, step.actions) if ref is not None}
@@ -168,7 +168,7 @@ def check_lessons(exemplar: Draft) -> Iterator[Problem]:
             same_page = bool(contrast.observation) and step.observation == contrast.observation
             if same_page and step.actions[:1] == (contrast.tried,) and contrast.tried != contrast.right:
                 text = (
-                    f"It says that {contrast.tried} is wrong, but look {place + 1} does it on the same page."
+                    f"It says that {contrast.tried} is wrong, but step {place + 1} does it on the same page."
                 )
                 yield Problem(
                     id=exemplar.id, kind="contradiction", at=("contrasts", number, "tried"), text=text

@@ -22,7 +22,7 @@ Kind = Literal[
     "replay",
     "line",
 ]
-_TABLES = {"steps": "look", "contrasts": "contrast", "abstraction": "pair"}
+_TABLES = {"steps": "step", "contrasts": "contrast", "abstraction": "pair"}
 
 
 class Problem(Record):

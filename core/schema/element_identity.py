@@ -222,7 +222,7 @@ def find_by_line(lines: str, ref: Ref, elements: Sequence[Element]) -> FoundElem
     numbered = [(int(number), rest) for number, rest in _LINE.findall(lines)]
     rest = next((rest for number, rest in numbered if number == ref), None)
     if rest is None:
-        return FoundElement(problem=f"its look does not show an element [{ref}]")
+        return FoundElement(problem=f"its step does not show an element [{ref}]")
     live = [element for element in elements if _is_of(rest, called(element))]
     if not live:
         return FoundElement(problem=f"the page has no {_named(rest)}")

@@ -275,7 +275,7 @@ def _with_refs(texts: Iterable[str], page: Observation) -> tuple[Action, ...]:
 def _ref(target: object, page: Observation, text: str) -> Ref:
     if isinstance(target, RefTarget):
         if page.element(target.ref) is None:
-            raise ActionError(f"{text}: the page shows no element [{target.ref}] at this look.")
+            raise ActionError(f"{text}: the page shows no element [{target.ref}] at this step.")
         return target.ref
     if not isinstance(target, RoleTarget):
         raise ActionError(f"{text}: exemplars name elements by number, or by role and name.")

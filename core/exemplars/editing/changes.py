@@ -22,7 +22,7 @@ _ELEMENT = re.compile(
     r"^\s*\[(?P<ref>\d+)\]\s+(?P<role>[a-z]+(?:-[a-z]+)*)"
     r'(?:\s+"(?P<name>.*?)"(?=\s+value="|\s+[a-z]+(?:\s|$)|\s+\(|\s+options:|\s*$))?',
 )
-_NAMES = {"steps": "look", "contrasts": "contrast", "abstraction": "pair", "prompts": "prompt"}
+_NAMES = {"steps": "step", "contrasts": "contrast", "abstraction": "pair", "prompts": "prompt"}
 
 
 class Edit(NamedTuple):
@@ -99,12 +99,12 @@ def merged(text: str, start: int, end: int) -> Edit:
         at = places.blocks.index(chosen[0]) + 1
         chosen += [block for block in places.blocks[at : at + 1] if block.kind == "steps"]
     if len(chosen) < 2:
-        raise UsageError("There is no look directly behind this one to merge it with.")
+        raise UsageError("There is no step directly behind this one to merge it with.")
     first, *later = [_record(places, block, DraftStep) for block in chosen]
     actions, remarks = list(first.actions), list[str]()
     for block, step in zip(chosen[1:], later, strict=True):
         for number, action in enumerate(step.actions, start=1):
-            where = f"Look {block.number + 1}, action {number}"
+            where = f"Step {block.number + 1}, action {number}"
             actions.append(_on_first(action, step, first, where, remarks))
     thoughts = [step.thought.strip() for step in (first, *later) if step.thought.strip()]
     whole = first.replace(actions=tuple(actions), thought=" ".join(dict.fromkeys(thoughts)))
@@ -119,11 +119,11 @@ def split(text: str, start: int, end: int) -> Edit:
     step = _record(places, block, DraftStep)
     action = _action_at(places, start)
     if action is None or not 0 < (at := int(action[-1])) < len(step.actions):
-        raise UsageError("To split a look, put the cursor on its second or a later action.")
+        raise UsageError("To split a step, put the cursor on its second or a later action.")
     halves = (step.replace(actions=step.actions[:at]), step.replace(actions=step.actions[at:], thought=""))
     pieces = [table_text("steps", half) for half in halves]
     number = block.number + 1
-    remark = f"Look {number + 1} shows the page of look {number}. Change it to the page at that time."
+    remark = f"Step {number + 1} shows the page of step {number}. Change it to the page at that time."
     made = _spliced(text, block.start, block.end, pieces)
     return Edit(made.text, made.at + len(pieces[0]) + 1, remark)
 
@@ -151,7 +151,7 @@ def _record(places: TextLayout, block: Block, model: type[DraftStep]) -> DraftSt
         return model.model_validate(content)
     except (tomllib.TOMLDecodeError, ValidationError) as error:
         line = places.line(block.start) + 1
-        raise UsageError(f"The look in line {line} cannot be read. Correct its problems first.") from error
+        raise UsageError(f"The step in line {line} cannot be read. Correct its problems first.") from error
 
 
 def _spliced(text: str, start: int, end: int, tables: list[str]) -> Edit:
@@ -183,7 +183,7 @@ def _on_first(text: str, step: DraftStep, first: DraftStep, where: str, remarks:
             continue
         seen = next((one for _, one in shown if one.ref == target.ref), None)
         if seen is None:
-            remarks.append(f"{where} names [{target.ref}], which its look does not show. It was not changed.")
+            remarks.append(f"{where} names [{target.ref}], which its step does not show. It was not changed.")
             continue
         same = [one for _, one in there if one[1:] == seen[1:]]
         if seen in same:
@@ -193,7 +193,7 @@ def _on_first(text: str, step: DraftStep, first: DraftStep, where: str, remarks:
             continue
         changes[part] = RoleTarget(role=seen.role, name=seen.name)
         how = "does not show it" if not same else f"shows {len(same)} like it"
-        remarks.append(f"{where} now names [{changes[part]}] by role and name: the first look {how}.")
+        remarks.append(f"{where} now names [{changes[part]}] by role and name: the first step {how}.")
     return str(action.replace(**changes)) if changes else text
 
 

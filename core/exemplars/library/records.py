@@ -328,7 +328,7 @@ class VersionDifference(Record):
     after: str = ""
 
 
-_ORDER = ("id", "family", "task", "environment", "metadata", "look", "abstraction", "parser", "contrast")
+_ORDER = ("id", "family", "task", "environment", "metadata", "step", "abstraction", "parser", "contrast")
 """In which order parts that differ are listed; all others come last."""
 
 
@@ -357,10 +357,10 @@ def _parts(draft: Draft) -> dict[str, str]:
     parts |= {"weight": f"{draft.weight:g}", "pinned": "yes" if draft.pinned else "no"}
     parts["never"] = "\n".join(draft.never)
     for number, step in enumerate(draft.steps, start=1):
-        parts[f"look {number}, observation"] = step.observation
-        parts[f"look {number}, whole page"] = step.raw
-        parts[f"look {number}, thought"] = step.thought
-        parts[f"look {number}, actions"] = "\n".join(step.actions)
+        parts[f"step {number}, observation"] = step.observation
+        parts[f"step {number}, whole page"] = step.raw
+        parts[f"step {number}, thought"] = step.thought
+        parts[f"step {number}, actions"] = "\n".join(step.actions)
     for number, contrast in enumerate(draft.contrasts, start=1):
         for name in ("observation", "tried", "right", "why"):
             parts[f"contrast {number}, {name}"] = getattr(contrast, name)

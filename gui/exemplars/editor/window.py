@@ -70,12 +70,12 @@ class EditorWindow(QDialog):
     """The opened exemplar is closed; whether to keep its draft."""
 
     COMMANDS = (
-        _table_command("insert", "Insert a look", "Insert", 1.1, changes.inserted),
-        _table_command("contrast", "Add a contrast to this look", "Ctrl+Shift+A", 1.2,
+        _table_command("insert", "Insert a step", "Insert", 1.1, changes.inserted),
+        _table_command("contrast", "Add a contrast to this step", "Ctrl+Shift+A", 1.2,
             partial(changes.inserted, kind="contrasts")),
         _table_command("pair", "Add a pair for abstraction", "Ctrl+Alt+A", 1.3,
             partial(changes.inserted, kind="abstraction")),
-        _table_command("merge", "Merge with the next look", "Ctrl+M", 1.4, changes.merged),
+        _table_command("merge", "Merge with the next step", "Ctrl+M", 1.4, changes.merged),
         _table_command("split", "Split the look at this action", "Ctrl+Shift+M", 1.5, changes.split),
         _table_command("duplicate", "Duplicate", "Ctrl+D", 1.6, changes.duplicated),
         _table_command("up", "Move up", "Alt+Up", 1.7, partial(changes.moved, by=-1)),
@@ -273,7 +273,7 @@ class EditorWindow(QDialog):
         )
         self.drafts_button.setMenu(QMenu(self.drafts_button))
         self.change_button = key_button(
-            "Change", "Commands for the look with the cursor", "Alt+E", lambda: None, self
+            "Change", "Commands for the step with the cursor", "Alt+E", lambda: None, self
         )
         self.change_button.setMenu(self._menu())
         self.undo_button, self.redo_button, self.copy_button, self.save_button = (
@@ -403,7 +403,7 @@ class EditorWindow(QDialog):
         here = next((block for block in reversed(blocks) if block.start <= start), None)
         if here is not None and here.kind == "steps":
             looks, tokens = sum(block.kind == "steps" for block in blocks), self._view.checked.look_tokens
-            parts.append(f"look {here.number + 1} of {looks}")
+            parts.append(f"step {here.number + 1} of {looks}")
             if here.number < len(tokens):
                 parts.append(count(tokens[here.number], "token"))
         self.place.setText(" · ".join(parts))

@@ -246,7 +246,7 @@ def trajectory_pieces(exemplar: Exemplar) -> tuple[Piece, ...]:
         if step.thought:
             parts.append(f"Thought: {step.thought}")
         parts += [f"Action: {action}" for action in step.actions]
-        add(f"Look {number} of {len(exemplar.steps)}", "\n".join(parts) + "\n")
+        add(f"Step {number} of {len(exemplar.steps)}", "\n".join(parts) + "\n")
     for number, contrast in enumerate(exemplar.contrasts, start=1):
         parts = [contrast.observation] if contrast.observation else []
         parts += [f"Tried: {contrast.tried}", f"Right: {contrast.right}"]
@@ -299,7 +299,7 @@ def _size(entry: Entry) -> str:
     exemplar = entry.exemplar
     parts = [
         f"about {count(entry.tokens, 'token')}",
-        count(len(exemplar.steps), "look"),
+        count(len(exemplar.steps), "step"),
         count(sum(len(step.actions) for step in exemplar.steps), "action"),
     ]
     if exemplar.contrasts:

@@ -81,7 +81,7 @@ COLUMNS: tuple[LibraryColumn, ...] = (
     LibraryColumn("environment", "Environment", 102, "environment"),
     LibraryColumn("site", "Site", 100, "site"),
     LibraryColumn("llm", "LLM", 90, "llm", tooltip="The LLM that decided the actions"),
-    LibraryColumn("steps", "Looks", 54, "steps", True, "Number of observations"),
+    LibraryColumn("steps", "Steps", 54, "steps", True, "Number of observations"),
     LibraryColumn("tokens", "Tokens", 64, "tokens", True, "Approximate number in a prompt"),
     LibraryColumn("retrieved", "Retrieved", 80, "retrieved", True, "Runs that retrieved it, whether used or not"),
     LibraryColumn(

@@ -112,8 +112,8 @@ def test_faults_are_reported_with_their_place_and_have_the_code_1(inside, librar
     done = inside("exemplars", "check", "--tag", "good", "--json")
     assert done.code == 1
     assert [(one["kind"], one["where"]) for one in done.json] == [
-        ("element", "look 1, action 1"),
-        ("action", "look 1, action 2"),
+        ("element", "step 1, action 1"),
+        ("action", "step 1, action 2"),
     ]
 
 

@@ -62,10 +62,10 @@ def test_a_blank_line_parts_two_looks():
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("ACTION: click [1]\n\nClick the button.", "a.txt, look 2: there is no ACTION line"),
-        ("REASON: x\nACTION: clck [1]", "a.txt, look 1: There is no action"),
+        ("ACTION: click [1]\n\nClick the button.", "a.txt, step 2: there is no ACTION line"),
+        ("REASON: x\nACTION: clck [1]", "a.txt, step 1: There is no action"),
     ],
 )
-def test_a_look_that_cannot_be_read_is_named(text, expected):
+def test_a_step_that_cannot_be_read_is_named(text, expected):
     with pytest.raises(DataError, match=expected):
         read_looks(text, Path("a.txt"))

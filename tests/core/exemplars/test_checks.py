@@ -25,14 +25,14 @@ def with_actions(*actions: str, observation: str = PAGE, **more) -> Exemplar:
     ("action", "kind", "words"),
     [
         ("clck [1]", "action", 'There is no action "clck"'),
-        ("click [3]", "element", "click [3] names [3], which its look does not show"),
+        ("click [3]", "element", "click [3] names [3], which its step does not show"),
         ('click [button "Cancel"]', "element", 'names [button "Cancel"]'),
         ("drag [1] [99]", "element", "names [99]"),
     ],
 )
 def test_what_is_wrong_with_an_action_is_reported_with_its_place(action, kind, words):
     (found,) = check_actions(with_actions("click [1]", action))
-    assert (found.kind, found.where, found.level) == (kind, "look 1, action 2", "fault")
+    assert (found.kind, found.where, found.level) == (kind, "step 1, action 2", "fault")
     assert words in found.text
 
 
@@ -72,7 +72,7 @@ def test_what_is_typed_into_a_field_that_hides_it_is_reported():
         ExemplarStep(observation='[1] textbox value="x"\n[2] textbox value="•"', actions=("stop []",)),
     )
     (found,) = check_secrets(ALL[0].replace(steps=looks))
-    assert (found.kind, found.level, found.where) == ("secret", "note", "look 1, action 2")
+    assert (found.kind, found.level, found.where) == ("secret", "note", "step 1, action 2")
     assert list(check_secrets(with_actions("type [2] [y]"))) == []
 
 
@@ -84,7 +84,7 @@ def test_an_over_long_one_is_a_note_that_names_the_longest_look():
         )
     )
     (found,) = check_length(exemplar, 100)
-    assert (found.where, found.level) == ("look 2", "note")
+    assert (found.where, found.level) == ("step 2", "note")
     assert check_length(exemplar, 1000) == ()
     (found,) = check_length(
         exemplar.replace(steps=(exemplar.steps[1].replace(observation="word " * 11_000),))

@@ -39,12 +39,12 @@ def found(exemplar):
         ("click [4]", "the button is disabled"),
         ("check [2]", "a textbox cannot be checked"),
         ("select [5] [Red]", "a button cannot be chosen from"),
-        ("select [6] [Green]", "its look has no such option"),
+        ("select [6] [Green]", "its step has no such option"),
     ],
 )
 def test_an_action_that_its_element_does_not_take_is_a_fault(action, why):
     ((level, where, text),) = found(on_page("click [5]", action))
-    assert (level, where) == ("fault", "look 1, action 2")
+    assert (level, where) == ("fault", "step 1, action 2")
     assert text == f"{action}: {why}."
 
 
@@ -65,12 +65,12 @@ def test_what_its_element_takes_is_none(action):
 
 
 def test_a_number_without_a_page_and_pages_that_are_missing_are_told():
-    assert found(on_page("click [5]", page=""))[0][:2] == ("fault", "look 1")
+    assert found(on_page("click [5]", page=""))[0][:2] == ("fault", "step 1")
     ((level, _, text),) = found(on_page('click [button "Save"]', page=""))
-    assert (level, text) == ("note", "No look has a page: prompts show only their actions.")
+    assert (level, text) == ("note", "No step has a page: prompts show only their actions.")
     steps = (ExemplarStep(observation=PAGE, actions=("click [5]",)), ExemplarStep(actions=("press [enter]",)))
     ((_, where, text),) = found(exemplar("click-button", 0, steps=steps))
-    assert (where, text[:29]) == ("look 2", "1 of 2 looks have no page: pr")
+    assert (where, text[:29]) == ("step 2", "1 of 2 steps have no page: pr")
 
 
 def test_a_contrast_that_a_later_look_contradicts_is_a_fault():
@@ -78,7 +78,7 @@ def test_a_contrast_that_a_later_look_contradicts_is_a_fault():
     steps = tuple(ExemplarStep(observation=PAGE, actions=(action,)) for action in ("click [5]", "click [8]"))
     ((level, where, text),) = found(exemplar("click-button", 0, steps=steps, contrasts=(contrast,)))
     assert (level, where) == ("fault", "contrast 1, tried")
-    assert "but look 2 does it on the same page" in text
+    assert "but step 2 does it on the same page" in text
     assert found(exemplar("click-button", 0, steps=steps[:1], contrasts=(contrast,))) == []
 
 
@@ -127,7 +127,7 @@ def test_ordinary_sentences_give_no_orders(words):
     ],
 )
 def test_keys_of_services_are_faults(key):
-    assert [one[:2] for one in found(on_page(f"type [2] [{key}]"))] == [("fault", "look 1, action 1")]
+    assert [one[:2] for one in found(on_page(f"type [2] [{key}]"))] == [("fault", "step 1, action 1")]
 
 
 def test_mail_addresses_are_noted_but_not_those_that_are_kept_for_examples():
@@ -154,7 +154,7 @@ async def test_two_that_do_something_else_first_on_the_same_page_of_a_task_contr
     assert await checker.problems(Entry(exemplar=one)) == ()
     assert await checker.problems(Entry(exemplar=one)) == ()
     (problem,) = await checker.problems(Entry(exemplar=other))
-    assert (problem.kind, problem.where) == ("contradiction", "look 1")
+    assert (problem.kind, problem.where) == ("contradiction", "step 1")
     assert problem.text == "On the same page of the same task, same/5 does click [5] first."
     elsewhere = other.replace(id="else", task="Another task.")
     assert await checker.problems(Entry(exemplar=elsewhere)) == ()
@@ -183,5 +183,5 @@ async def test_one_with_a_fault_is_not_recalled_unless_a_person_says_so(tmp_path
     library.review([ALL[0].id], ExemplarReview())
     found = await memory.recall(ALL[0].task, RecallSettings())
     assert found.used == ()
-    assert "is left out, look 1, action 1: type [5] [abc]: a button cannot be typed into" in found.why
+    assert "is left out, step 1, action 1: type [5] [abc]: a button cannot be typed into" in found.why
     memory.close()

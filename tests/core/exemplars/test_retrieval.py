@@ -118,7 +118,7 @@ async def test_an_exemplar_that_cannot_be_read_is_left_out_and_told():
     found = await looked_up(BUTTON, broken, ALL[1], ALL[3])
     assert ALL[1].id in {one.id for one in found.used}
     assert broken.id not in {one.id for one in found.used}
-    assert f'{broken.id} is left out, look 1, action 1: There is no action "clck"' in found.why
+    assert f'{broken.id} is left out, step 1, action 1: There is no action "clck"' in found.why
     assert "clck" in next(one.problem for one in found.retrieved if one.id == broken.id)
     alone = await looked_up(BUTTON, broken)
     assert alone.used == ()

@@ -140,7 +140,7 @@ def test_lines_of_files_that_are_left_out_are_told(panel: ExemplarsPanel):
 
 
 def test_one_that_is_left_out_says_why(panel: ExemplarsPanel):
-    row = EXEMPLARS.rows[2].replace(problem="look 1, action 1: There is no action clck.", distance=0.5)
+    row = EXEMPLARS.rows[2].replace(problem="step 1, action 1: There is no action clck.", distance=0.5)
     panel.show_exemplars(EXEMPLARS.replace(rows=(row,)))
     (shown,) = panel.nearest.rows
     assert shown.word == "left out"

@@ -109,12 +109,12 @@ def test_what_is_not_fit_to_be_trained_with_is_left_out_with_the_reason():
     wanted = wrong.replace(id="wanted", review=ExemplarReview(although=True))
     kept, unfit = export_format("chat").fitting((FIT, empty, wrong, wanted))
     assert [one.id for one in kept] == ["two", "wanted"]
-    assert unfit["empty"] == "look 2 has no page"
+    assert unfit["empty"] == "step 2 has no page"
     assert "a button cannot be typed into" in unfit["wrong"]
     words = left_out_words({"new": 3}, unfit)
-    assert words == "3 new; empty (and 1 more), as look 2 has no page"
+    assert words == "3 new; empty (and 1 more), as step 2 has no page"
     assert export_format("pairs").fitting((FIT.replace(contrasts=()),))[1] == {
-        "two": "it has no contrast on the page of a look"
+        "two": "it has no contrast on the page of a step"
     }
     assert export_format("jsonl").fitting((empty, wrong)) == ((empty, wrong), {})
 

@@ -46,7 +46,7 @@ def test_a_success_becomes_an_exemplar_with_the_page_at_each_look(stage):
     [
         (("type [2] [Bob]", "click [3]"), "It was not judged a success"),
         (("type [2] [Agustina]",), "The page has not ended the episode"),
-        (("click [99]",), r"the page shows no element [99] at this look"),
+        (("click [99]",), r"the page shows no element [99] at this step"),
         (('click [button "Send"]',), '0 elements of the page are button "Send"'),
         (("click [xpath=//button]",), "exemplars name elements by number, or by role and name"),
         (("check [3]", "click [3]"), "check [3] failed"),

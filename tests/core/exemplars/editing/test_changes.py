@@ -85,9 +85,9 @@ def test_a_contrast_shows_the_page_of_the_look_with_the_cursor():
     ("do", "words", "why"),
     [
         (changes.deleted, "task", "cursor in a table"),
-        (lambda *where: changes.moved(*where, -1), "'a'", "already the first look"),
-        (lambda *where: changes.moved(*where, 1), "'c'", "already the last look"),
-        (changes.merged, "'c'", "no look directly behind"),
+        (lambda *where: changes.moved(*where, -1), "'a'", "already the first step"),
+        (lambda *where: changes.moved(*where, 1), "'c'", "already the last step"),
+        (changes.merged, "'c'", "no step directly behind"),
         (changes.split, "'a'", "second or a later action"),
     ],
 )  # fmt: skip
@@ -98,7 +98,7 @@ def test_what_cannot_be_done_there_is_said(do, words, why):
 
 def test_a_contrast_between_two_looks_is_not_lost_by_merging_them():
     text = LETTERS.replace("[[steps]]\nthought = 'c'", "[[contrasts]]\n[[steps]]\nthought = 'c'")
-    with pytest.raises(UsageError, match="no look directly behind"):
+    with pytest.raises(UsageError, match="no step directly behind"):
         changes.merged(text, at(text, '"b"'), at(text, '"b"'))
     with pytest.raises(UsageError, match="several kinds"):
         changes.merged(text, at(text, '"b"'), len(text))
@@ -106,7 +106,7 @@ def test_a_contrast_between_two_looks_is_not_lost_by_merging_them():
 
 def test_a_look_that_cannot_be_read_is_not_merged():
     text = LETTERS.replace('"b"', "b")
-    with pytest.raises(UsageError, match="The look in line 8 cannot be read"):
+    with pytest.raises(UsageError, match="The step in line 8 cannot be read"):
         changes.merged(text, at(text, "'a'"), at(text, "'a'"))
 
 
@@ -139,7 +139,7 @@ def test_a_look_is_split_at_an_action_and_it_is_said_that_the_second_page_is_not
     steps = draft(made.text).steps
     assert [one.actions for one in steps] == [("click [1]",), ("click [3]",)]
     assert [one.thought for one in steps] == ["So.", ""]
-    assert "Look 2 shows the page of look 1" in made.remark
+    assert "Step 2 shows the page of step 1" in made.remark
     assert made.text[made.at :].startswith("[[steps]]")
 
 

@@ -59,7 +59,7 @@ def test_what_is_imported_is_new_and_a_fault_is_told_before(tmp_path, memory):
     wrong = ALL[0].replace(steps=(ALL[0].steps[0].replace(actions=("type [1] [abc]",)),))
     choices = brought(tmp_path, wrong, ALL[1])
     plan = FilesRead(choices, memory).plan(choices)
-    assert plan.entries[0].remarks[0].startswith("It has a fault: look 1, action 1: type [1] [abc]: a button")
+    assert plan.entries[0].remarks[0].startswith("It has a fault: step 1, action 1: type [1] [abc]: a button")
     assert plan.entries[1].remarks == ()
     assert keep(plan, memory)
     assert {one.review.status for one in held(tmp_path).values()} == {"new"}

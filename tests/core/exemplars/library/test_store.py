@@ -81,10 +81,10 @@ def test_versions_are_compared_part_by_part(library):
     library.save(ALL[0].replace(steps=(step, step), tags=("a", "b")))
     found = differences(library.at(ALL[0].id, 1), library.at(ALL[0].id, 2))
     assert {one.part: (one.before, one.after) for one in found} == {
-        "look 1, thought": ("", "Ok is meant."),
-        "look 2, thought": ("", "Ok is meant."),
-        "look 2, observation": ("", step.observation),
-        "look 2, actions": ("", "click [1]"),
+        "step 1, thought": ("", "Ok is meant."),
+        "step 2, thought": ("", "Ok is meant."),
+        "step 2, observation": ("", step.observation),
+        "step 2, actions": ("", "click [1]"),
         "tags": ("", "a, b"),
     }
 

@@ -78,7 +78,7 @@ MESSAGES = (
 )
 VERSIONS = (
     Version(number=1, saved=1_760_000_000.0, why="", tokens=320),
-    Version(number=2, saved=1_760_090_000.0, why="changed look 1, thought, look 2, actions", tokens=310),
+    Version(number=2, saved=1_760_090_000.0, why="changed step 1, thought, step 2, actions", tokens=310),
     Version(number=3, saved=1_760_190_000.0, why="changed task", tokens=305, current=True),
 )
 

@@ -191,7 +191,7 @@ def test_the_element_of_the_action_with_the_cursor_is_highlighted_and_the_look_n
     go_to(shown, "type [3]")
     line = samples.TEXT.split("\n").index('[3] textbox "From:" focused')
     qtbot.waitUntil(lambda: shown.text.lit == {line})
-    assert shown.place.text() == "Line 36, column 4 · look 1 of 3 · 120 tokens"
+    assert shown.place.text() == "Line 36, column 4 · step 1 of 3 · 120 tokens"
     go_to(shown, "wait [2.0]")
     qtbot.waitUntil(lambda: shown.text.lit == frozenset())
 

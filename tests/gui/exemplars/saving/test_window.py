@@ -92,14 +92,14 @@ NO_SUCCESS = VIEW.replace(
             id=EXEMPLAR.id,
             kind="element",
             at=("steps", 1, "actions", 0),
-            text="click [9] names [9], which its look does not show.",
+            text="click [9] names [9], which its step does not show.",
         ),
         Problem(
             id=EXEMPLAR.id,
             kind="length",
             at=("steps", 0),
             level="note",
-            text="It has about 5200 tokens, more than 4000; look 1 alone has 3100.",
+            text="It has about 5200 tokens, more than 4000; step 1 alone has 3100.",
         ),
     ),
 )

@@ -152,11 +152,11 @@ def test_what_has_a_fault_shows_it_and_is_reviewed_only_where_it_is_to_be_used_a
     library.put(wrong.replace(review=ExemplarReview(status="new")))
     library.service.show_exemplar("wrong")
     view = library.wait("detailed")
-    assert view.fault == "look 1, action 1: type [1] [abc]: a button cannot be typed into."
+    assert view.fault == "step 1, action 1: type [1] [abc]: a button cannot be typed into."
     library.service.review(Chosen(ids=("wrong",)), "reviewed")
     notice = library.wait("noticed")
     assert notice.bad
-    assert notice.text.startswith("“wrong” has a fault: look 1, action 1: type [1] [abc]: a button cannot be")
+    assert notice.text.startswith("“wrong” has a fault: step 1, action 1: type [1] [abc]: a button cannot be")
     assert "Shift+Space" in notice.text
     library.service.review(Chosen(ids=("wrong",)), "reviewed", True)
     review = library.wait("detailed", lambda view: view.entry.exemplar.review.status == "reviewed")
@@ -197,7 +197,7 @@ def test_a_check_tells_what_is_wrong_with_its_place(library):
     library.service.check(Chosen(ids=(ALL[0].id, wrong.id)))
     view = library.wait("checked")
     assert (view.checked, [one.id for one in view.problems]) == (2, [wrong.id])
-    assert view.problems[0].where == "look 1, action 1"
+    assert view.problems[0].where == "step 1, action 1"
 
 
 def test_an_export_writes_what_the_list_has(library):

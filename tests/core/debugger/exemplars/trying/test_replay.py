@@ -79,7 +79,7 @@ def test_one_whose_actions_were_spoilt_fails_and_says_where(again, kept):
     assert "not judged a success" in found.problem
     found = again(changed(kept, "click [77]"))
     assert found.success is False
-    assert "its look does not show an element [77]" in found.problem
+    assert "its step does not show an element [77]" in found.problem
     assert found.looks == 0
 
 

@@ -55,6 +55,8 @@ class HumanActions:
             return None
         if human_action.kind == "upload":
             human_action = await human_action.with_path(world.tabs.current)
+        if human_action.browsed is None:
+            human_action = await human_action.in_frames(world.tabs.current)
         action = human_action.action(before.observation)
         if action is None:
             return None

@@ -10,7 +10,7 @@ from playwright.async_api import Error
 from core.browser.boundary import Boundary
 from core.browser.channel import PageGone
 from core.browser.input import fields, gestures, mouse_and_keys
-from core.browser.locating import Located, locate
+from core.browser.locating import Located
 from core.browser.page import Page
 from core.browser.tabs import Tabs
 from core.schema import action as kinds
@@ -86,9 +86,7 @@ class Actor:
             case kinds.Press():
                 await mouse_and_keys.press(self.page, action.keys)
             case kinds.Hover():
-                found = await locate(self.page, action.target, action.at)
-                await mouse_and_keys.mouse_event(self.page, "mouseMoved", found.x, found.y)
-                return found
+                return await mouse_and_keys.hover(self.page, action)
             case kinds.Scroll():
                 await gestures.scroll(self.page, action)
             case kinds.Select():

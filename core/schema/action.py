@@ -45,8 +45,12 @@ class RoleTarget(Record):
         return f"{self.role} {json.dumps(self.name, ensure_ascii=False)}"
 
 
+IN_FRAME = " >> "
+"""Stands between the XPath of a frame and one in its document."""
+
+
 class XPathTarget(Record):
-    """The one element that an XPath names; several matches are an error, not a guess."""
+    """The one element that an XPath names, in a frame with ``//iframe >> //a``; several matches are an error."""
 
     by: Literal["xpath"] = "xpath"
     xpath: str = Field(min_length=1)

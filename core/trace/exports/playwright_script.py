@@ -169,7 +169,10 @@ def _locator(target: Target, seen: Observation | None, xpath: str, start_url: st
         case kinds.FocusTarget():
             return 'page.locator(":focus")'
         case kinds.XPathTarget():
-            return _by_xpath(target.xpath, scope)
+            *around, inner = target.xpath.split(kinds.IN_FRAME)
+            for frame in around:
+                scope = f"{_by_xpath(frame, scope if frame != around[0] else 'page')}.content_frame"
+            return _by_xpath(inner, scope)
         case kinds.RoleTarget():
             if target.role not in ROLES:
                 return _by_xpath(xpath, scope)

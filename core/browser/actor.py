@@ -25,6 +25,8 @@ class Actor:
 
     def __init__(self, tabs: Tabs) -> None:
         self._tabs = tabs
+        self._answers = False
+        """Whether the last action was an answer for dialogs."""
 
     @property
     def page(self) -> Page:
@@ -33,10 +35,14 @@ class Actor:
     async def act(self, action: Action) -> Located | None:
         """Carry out `action` and return its element, or None if it has no target.
 
-        Returns as soon as the browser has received the input; the caller waits for its effects. Raises ActionError.
+        An answer for dialogs is for those that the next action sets off. Returns as soon as the browser has
+        received the input; the caller waits for its effects. Raises ActionError.
         """
+        answers, self._answers = self._answers, isinstance(action, kinds.AnswerDialog)
+        if not answers and not self._answers:
+            self._tabs.browser.host.events.dialogs.forget_plan()
         try:
-            return await self._act(self._with_secrets(action))
+            return await self._act(self._with_secrets(action), more=answers)
         except PageGone as gone:
             if self.page.crashed:
                 raise ActionError("The page crashed while the action was carried out.") from gone
@@ -50,8 +56,8 @@ class Actor:
         values = self._tabs.secrets
         try:
             match action:
-                case kinds.Type():
-                    return action.replace(text=with_values(action.text, values))
+                case kinds.Type() | kinds.AnswerDialog(text=str()):
+                    return action.replace(text=with_values(action.text or "", values))
                 case kinds.Select():
                     return action.replace(option=with_values(action.option, values))
                 case kinds.Goto(url=url) if names_in(url):
@@ -71,8 +77,11 @@ class Actor:
         except (PageGone, ActionError, BrowserError):
             return ""  # The page, or the frame, is gone.
 
-    async def _act(self, action: Action) -> Located | None:
+    async def _act(self, action: Action, *, more: bool) -> Located | None:
         match action:
+            case kinds.AnswerDialog():
+                dialogs = self._tabs.browser.host.events.dialogs
+                dialogs.plan(action.answer == "accept", action.text, after_others=more)
             case kinds.Click():
                 return await mouse_and_keys.click(self.page, action.target, at=action.at, keys=action.keys)
             case kinds.DoubleClick():

@@ -73,7 +73,7 @@ class HumanAction(NamedElement):
     """One thing that a person did, as the page reported it."""
 
     kind: str
-    """``look``: nothing is done yet, but the page has changed."""
+    """``look``: nothing is done yet, but the page has changed. ``lost``: no action does it, `text` says why."""
     text: str = ""
     """What was typed, chosen or selected; of a password as many bullets; the paths of files, a line each."""
     secret: str = Field(default="", repr=False, exclude=True)
@@ -333,6 +333,7 @@ class Demonstration:
         except (ValueError, ValidationError) as error:
             # The error itself would tell what was typed.
             log.warning("A human action could not be read (%s).", type(error).__name__)
+            self._report(HumanAction(kind="lost", text="The page reported it in a form that cannot be read."))
 
     def _report(self, one: HumanAction) -> None:
         self._reported += one.kind != "look"

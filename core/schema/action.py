@@ -426,6 +426,18 @@ class CloseTab(BaseAction):
     kind: Literal["close_tab"] = "close_tab"
 
 
+class AnswerDialog(BaseAction):
+    """Answer what the page asks next with a confirm or prompt dialog; a prompt gets the text, or its own default.
+
+    Nobody is offered this: it is what a person answered, and comes before the action that made the page ask.
+    """
+
+    kind: Literal["answer_dialog"] = "answer_dialog"
+    answer: Literal["accept", "dismiss"]
+    text: str | None = None
+    fields = ("answer", "text")
+
+
 class Wait(BaseAction):
     """Wait for the page to change, at most this many seconds."""
 
@@ -530,6 +542,7 @@ Action: TypeAlias = Annotated[
     | NewTab
     | TabFocus
     | CloseTab
+    | AnswerDialog
     | Wait
     | Note
     | Stop

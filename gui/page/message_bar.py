@@ -156,9 +156,10 @@ class MessageBar(QFrame):
         told = view.told
         if told is not None and told.number != self._told:
             self._told, self._lasts = told.number, False
-            self._said = (_DONE, "info", told.text) if told.done else ("✗ Not done", "remedy", told.text)
+            failed = told.title or "✗ Not done"
+            self._said = (_DONE, "info", told.text) if told.done else (failed, "remedy", told.text)
             self._asks = told.asks
-            if told.asks:
+            if told.asks or told.title:
                 self._patience.stop()
             else:
                 self._patience.start()

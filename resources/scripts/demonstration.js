@@ -235,6 +235,12 @@
     Object.assign(pending, { selects: true, x: one.x, y: one.y });
   }
 
+  // A link that is opened in a tab of its own with the wheel of the mouse: by the left button, that takes a key.
+  function onOther(event) {
+    const link = event.button === 1 && !event.defaultPrevented && first(event)?.closest("a[href]");
+    if (link) { flush(); tellHover(link); tell("click", link, { keys: "Control" }); }
+  }
+
   function onMenu(event) {
     const el = first(event);
     if (!el) return;
@@ -328,6 +334,7 @@
     onOver(event);
     const one = lifted;
     lifted = null;
+    if (!one && event.dataTransfer?.types.length) tell("lost", first(event), { text: "It was dragged in from outside of the page. Choose files with a button of the page." });
     if (!one?.over) return;
     flush();
     report("drag", one.about, one.over);
@@ -576,7 +583,7 @@
   }
 
   const listeners = { click: onClick, beforeinput: beforeInput, input: onInput, change: onChange, keydown: onKey,
-    pointerover: onMet, pointermove: onMoved, focusin: onMet, pointerdown: onDown, pointerup: onUp, contextmenu: onMenu, dblclick: onDoubled,
+    pointerover: onMet, pointermove: onMoved, focusin: onMet, pointerdown: onDown, pointerup: onUp, contextmenu: onMenu, auxclick: onOther, dblclick: onDoubled,
     dragstart: onLifted, dragover: onOver, drop: onDropped, wheel: onWheel, scroll: onScrolled, focusout: onLeft,
     beforeunload: flush };
 

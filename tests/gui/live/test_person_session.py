@@ -50,6 +50,64 @@ def test_a_run_is_stopped_and_judged_while_a_question_is_open(desk: LiveWindow, 
     assert desk.area.questions.current is None
 
 
+QUESTIONS = """<body onload="document.title = 'open'">
+<button style="position:absolute;left:20px;top:20px;width:200px;height:30px"
+ onclick="document.title = 'deleted ' + confirm('Really delete?')">Delete</button>
+<button style="position:absolute;left:20px;top:60px;width:200px;height:30px"
+ onclick="document.title += ' as ' + prompt('Who are you?', 'Ada') + ' ' + prompt('Your password?')">Sign</button>"""
+
+
+def test_answers_to_questions_are_steps_before_what_asked_and_are_given_again(
+    desk: LiveWindow, tmp_path: Path
+) -> None:
+    desk.open("web/open", url=page_file(tmp_path, QUESTIONS), instruction="Sign.")
+    desk.trigger("handover")
+    desk.wait_until(lambda: desk.window.view.handed_over)
+    view, box = desk.area.current_view(), desk.area._box
+    assert view is not None
+    answers = {"Really delete?": "", "Who are you?": "Grace", "Your password?": "hunter2"}
+
+    def answer() -> None:
+        question = desk.area.questions.current
+        if question is not None:
+            box.field.setText(answers[question.text])
+            (box.ok_button if answers[question.text] else box.cancel_button).click()
+
+    answering = QTimer(interval=20)
+    answering.timeout.connect(answer)
+    answering.start()
+
+    def stored(run: int) -> list[str]:
+        store = desk.stored()
+        steps = [
+            one.action.split(" [")[0] + one.action.partition("_dialog")[2] for one in store.own_steps(run)
+        ]
+        store.close()
+        return steps
+
+    run = desk.window.view.run
+    assert run is not None
+    for y, title, steps in ((32, "deleted false", 2), (72, "deleted false as Grace hunter2", 5)):
+        QTest.mouseClick(view.focusProxy(), Qt.MouseButton.LeftButton, pos=QPoint(60, y))
+        desk.wait_until(lambda title=title, steps=steps: view.title() == title and len(stored(run)) >= steps)  # type: ignore[misc]
+    answering.stop()
+    desk.trigger("handover")
+    desk.wait_until(lambda: not desk.window.view.handed_over and desk.window.view.mode == "waiting")
+    assert stored(run)[:5] == [
+        "answer_dialog [dismiss]",
+        "click",
+        "answer_dialog [accept] [Grace]",
+        "answer_dialog [accept] [<secret:password>]",
+        "click",
+    ]
+    desk.session.branches.go_back(run, 6)
+    desk.wait_until(lambda: desk.window.view.run not in (None, run) and desk.window.view.mode == "waiting")
+    again = desk.area.current_view()
+    assert again is not None
+    assert again.title() == "deleted false as Grace hunter2"
+    assert b"hunter2" not in desk.database.read_bytes()
+
+
 def test_what_the_person_does_at_150_percent_is_recorded_and_the_agent_clicks_at_100(
     desk: LiveWindow, llm_server: LLMServer, tmp_path: Path
 ) -> None:

@@ -139,7 +139,7 @@ def test_a_password_that_a_person_types_is_told_nowhere_and_typed_again_on_going
     take_back(live)
     server.script(Reply(text="REASON: Done.\nACTION: stop"))
     live.to_review()
-    assert f"[{'•' * 7}]" in "\n".join(server.requests[-1].texts)
+    assert "[<secret:password>]" in "\n".join(server.requests[-1].texts)
     run = live.view.run
     live.session.branches.go_back(run, 2)
     live.wait(lambda: live.view.run not in (None, run) and live.view.mode == "waiting")

@@ -66,7 +66,6 @@ class HumanActions:
                 human_action.text if human_action.kind == "lost" else "Its element has no place in the page."
             )
         if human_action.secret and isinstance(action, Type):
-            world.tabs.passwords[human_action.place] = human_action.secret
             element = before.observation.element(human_action.ref) if human_action.ref is not None else None
             kind = (element.hides if element is not None else "") or "password"
             action = action.replace(text=self._named(kind, human_action.secret))

@@ -173,9 +173,14 @@ class World:
                 if slug not in values
                 else next(f"{slug}-{n}" for n in count(2) if f"{slug}-{n}" not in values)
             )
-            values[name] = self.tabs.typed_secrets.setdefault(_place_of(task), {})[name] = value
+            values[name] = value
+            self.know_secret(task, name, value)
             self.capturer.secrets.declare(name, value)
         return name
+
+    def know_secret(self, task: Task, name: str, value: str) -> None:
+        """Let a task have a secret that it does not declare, from its next opening on, as long as the program runs."""
+        self.tabs.typed_secrets.setdefault(_place_of(task), {})[name] = value
 
     def note_told(self, episode: Episode) -> None:
         """Have bullets typed as what the task says in quotes, where only one such text has their length."""

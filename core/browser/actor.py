@@ -25,8 +25,8 @@ class Actor:
 
     def __init__(self, tabs: Tabs) -> None:
         self._tabs = tabs
-        self._answers = False
-        """Whether the last action was an answer for dialogs."""
+        self._answers: list[tuple[bool, str | None]] = []
+        """Those for the dialogs of the next action."""
 
     @property
     def page(self) -> Page:
@@ -38,11 +38,14 @@ class Actor:
         An answer for dialogs is for those that the next action sets off. Returns as soon as the browser has
         received the input; the caller waits for its effects. Raises ActionError.
         """
-        answers, self._answers = self._answers, isinstance(action, kinds.AnswerDialog)
-        if not answers and not self._answers:
-            self._tabs.browser.host.events.dialogs.forget_plan()
+        action = self._with_secrets(action)
+        if isinstance(action, kinds.AnswerDialog):
+            self._answers.append((action.answer == "accept", action.text))
+            return None
+        answers, self._answers = self._answers, []
+        self._tabs.browser.host.events.dialogs.plan(answers)
         try:
-            return await self._act(self._with_secrets(action), more=answers)
+            return await self._act(action)
         except PageGone as gone:
             if self.page.crashed:
                 raise ActionError("The page crashed while the action was carried out.") from gone
@@ -77,11 +80,8 @@ class Actor:
         except (PageGone, ActionError, BrowserError):
             return ""  # The page, or the frame, is gone.
 
-    async def _act(self, action: Action, *, more: bool) -> Located | None:
+    async def _act(self, action: Action) -> Located | None:
         match action:
-            case kinds.AnswerDialog():
-                dialogs = self._tabs.browser.host.events.dialogs
-                dialogs.plan(action.answer == "accept", action.text, after_others=more)
             case kinds.Click():
                 return await mouse_and_keys.click(self.page, action.target, at=action.at, keys=action.keys)
             case kinds.DoubleClick():

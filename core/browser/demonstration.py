@@ -78,8 +78,6 @@ class HumanAction(NamedElement):
     """What was typed, chosen or selected; of a password as many bullets; the paths of files, a line each."""
     secret: str = Field(default="", repr=False, exclude=True)
     """The password that was typed: kept in memory only, to type it again."""
-    place: str = Field(default="", exclude=True)
-    """Where its field stands: origin and XPath."""
     keys: str = ""
     """The key or chord of a press, or what was held at a click."""
     at: str = ""

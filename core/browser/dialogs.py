@@ -1,6 +1,7 @@
 """Dialogs of pages that are not answered by rule: by an attached agent, or as an action said before."""
 
 from collections import deque
+from collections.abc import Iterable
 from concurrent.futures import Future
 from threading import Lock
 from typing import NamedTuple
@@ -47,16 +48,10 @@ class AgentDialogs:
         self.recording = False
         """Whether answers are kept for `take_given`."""
 
-    def plan(self, accepted: bool, text: str | None, *, after_others: bool) -> None:
-        """Answer the next confirm or prompt of any tab so, after those planned before or in their place."""
+    def plan(self, answers: Iterable[tuple[bool, str | None]]) -> None:
+        """Answer the next confirms and prompts so, of any tab: whether yes, and a text or None for the default."""
         with self._lock:
-            if not after_others:
-                self._planned.clear()
-            self._planned.append((accepted, text))
-
-    def forget_plan(self) -> None:
-        with self._lock:
-            self._planned.clear()
+            self._planned = deque(answers)
 
     def planned(self, kind: str, default: str) -> DialogAnswer | None:
         """Return the answer planned for a dialog that comes now, once; None for none."""

@@ -74,7 +74,7 @@
     if (!about || !dirty.delete(el) || told.get(el) === text) return;   // Enter tells it before the change does.
     told.set(el, text);
     report("type", about, walker.isSecret(el)
-      ? { text: walker.bullets(text), secret: text, place: `${location.origin} ${about.xpath}` } : { text });
+      ? { text: walker.bullets(text), secret: text } : { text });
   }
 
   // What a script has put into a field since may be typed over with the same words.

@@ -14,7 +14,7 @@ from core.schema.action import Action, Target, chord, clicked, fractions
 from core.schema.element_identity import called
 from core.schema.observation import Element, Observation, is_hidden
 from core.schema.record import Record
-from core.schema.secrets import names_in
+from core.schema.secrets import names_in, variable_of
 from core.schema.step import Acted, Primitive
 from core.schema.viewport import VIEWPORT
 from core.trace.exports.hiding import hiding
@@ -126,11 +126,6 @@ def lines_of(
             element = _labelled(label, seen, xpath, start_url)
             return [f"{element}.click({', '.join(filter(None, how))})"]
     raise NotExpressibleError(f"{action.name} is not an action of Playwright")
-
-
-def variable_of(name: str) -> str:
-    """Return the environment variable from which a script reads a secret."""
-    return "BACKSTEP_SECRET_" + re.sub(r"\W", "_", name).upper()
 
 
 def _with_secrets(text: str) -> str:

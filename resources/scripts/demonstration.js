@@ -450,7 +450,7 @@
   // What comes up while the pointer is over something, without a click or a key: it is there only after a hover.
 
   const CONTROLS = "a[href],button,input,select,textarea,label,summary,li,td,[role],[onclick],[tabindex],[class*=item],[class*=option]";
-  const MOST = 1500;                  // elements of a document up to which all are looked at, and controls that are looked at in a larger one
+  const MOST = 1000;                  // elements of a document up to which all are looked at, and controls that are looked at in a larger one
   const DEEPEST = 5;                  // menus in menus
   const GLANCE = 100;                 // milliseconds between two looks while the pointer moves
   const NEAR = 60;                    // pixels between what is hovered and what comes up by it
@@ -499,7 +499,7 @@
     const el = first(event);
     if (!el || el === over.el) return;
     hovered = hovered.filter(one => one.contains(el));
-    glance(el);
+    if (performance.now() - looked > GLANCE / 4) glance(el);   // Else nothing can have come up by what it passed over.
     over = { el, quiet: true };
   }
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from core.schema.events import TabId
 
+_MOST_GIVEN = 50
 PLANNED = " as an action said before"
 SECONDS = 5.0
 """So long an agent has for answering a dialog; the page stands still meanwhile."""
@@ -44,9 +45,7 @@ class AgentDialogs:
         self._asked: dict[TabId, deque[Future[DialogAnswer]]] = {}
         self._early: dict[TabId, deque[DialogAnswer]] = {}
         self._planned: deque[tuple[bool, str | None]] = deque()
-        self._given: list[GivenAnswer] = []
-        self.recording = False
-        """Whether answers are kept for `take_given`."""
+        self._given: deque[GivenAnswer] = deque(maxlen=_MOST_GIVEN)
 
     def plan(self, answers: Iterable[tuple[bool, str | None]]) -> None:
         """Answer the next confirms and prompts so, of any tab: whether yes, and a text or None for the default."""
@@ -62,15 +61,16 @@ class AgentDialogs:
             return DialogAnswer(accepted, default if text is None else text)
 
     def give(self, kind: str, message: str, answer: DialogAnswer, by_rule: str = "") -> None:
-        """Keep how a dialog was answered, if its answer is recorded."""
+        """Keep how a dialog was answered, for whoever records it."""
         with self._lock:
-            if self.recording and kind in ("confirm", "prompt"):
+            if kind in ("confirm", "prompt"):
                 self._given.append(GivenAnswer(kind, message, answer, by_rule))
 
     def take_given(self) -> tuple[GivenAnswer, ...]:
         """Return the answers given since the last call, in order."""
         with self._lock:
-            given, self._given = tuple(self._given), []
+            given = tuple(self._given)
+            self._given.clear()
             return given
 
     def listen(self, tab: TabId, agent: object) -> None:

@@ -76,6 +76,7 @@ def replay_exemplars(
                     ),
                     store=store,
                     on_gate=settings.on_gate,
+                    on_look=(lambda _said: None) if path is None else say,
                 )
                 if path is None:
                     library.proofs.save("replay", result.id, result.when, result.model_dump_json())

@@ -156,8 +156,8 @@ class MessageBar(QFrame):
         told = view.told
         if told is not None and told.number != self._told:
             self._told, self._lasts = told.number, False
-            failed = told.title or "✗ Not done"
-            self._said = (_DONE, "info", told.text) if told.done else (failed, "remedy", told.text)
+            done, tone = (_DONE, "info") if told.done else (told.title or "✗ Not done", "remedy")
+            self._said = done, tone, told.text
             self._asks = told.asks
             if told.asks or told.title:
                 self._patience.stop()

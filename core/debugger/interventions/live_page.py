@@ -42,7 +42,6 @@ class HumanActionRecorder:
         """Read the page and listen to it; raises BrowserError and ActionError."""
         await self.human_actions.look()
         self._dialogs.take_given()
-        self._dialogs.recording = True
         await self._demonstration.follow(self._run.world.tabs.current)
         self._recording = asyncio.ensure_future(self._record())
 
@@ -61,7 +60,6 @@ class HumanActionRecorder:
     async def end(self) -> int:
         """Stop listening, and return how many steps were recorded, the last ones among them."""
         recording, self._recording = self._recording, None
-        self._dialogs.recording = False
         with contextlib.suppress(TimeoutError):
             async with within(_SECONDS):
                 await self._demonstration.stop()
@@ -177,11 +175,7 @@ class LivePage(SessionCommands):
         publisher = self._publisher
         url = await self._current_url(follow=False)
         self._current.store_intervention("handover", url, "")
-        demonstrating = HumanActionRecorder(
-            run,
-            lambda: self._on_human_action(run),
-            self._warn,
-        )
+        demonstrating = HumanActionRecorder(run, lambda: self._on_human_action(run), self._warn)
         try:
             await demonstrating.begin()
         except (PageGone, BrowserError, ActionError) as error:

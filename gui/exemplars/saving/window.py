@@ -16,6 +16,7 @@ from gui.widgets.text_view import Piece, TextView
 from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, set_tone
 
 _READING = "The run is being read…"
+_REPLAY = "Carry its actions out from the start, or end that. You can save without waiting for it"
 _IDLE_MS = 250
 _ORIGINS = {"person": "by hand", "rule": "by rule"}
 _HEIGHT = 118
@@ -110,9 +111,7 @@ class SavingWindow(QDialog):
         self.form.edited.connect(self._on_edited)
         self.form.submitted.connect(self._on_save)
         self.plays = NoteLabel("dim", "", self)
-        self.replay_button = key_button(
-            "Replay", "", "Ctrl+R", lambda: self.replay_requested.emit(not self._view.playing), self
-        )
+        self.replay_button = key_button("Replay", _REPLAY, "Ctrl+R", self._on_replay, self)
         self.replay_row = holding(
             in_row(None, (self.plays, 1), self.replay_button, margins=(12, 2, 12, 2), spacing=8)
         )
@@ -166,19 +165,17 @@ class SavingWindow(QDialog):
         self._refresh()
 
     def _draw_replay(self) -> None:
-        view = self._view
-        played = view.played.plays if view.played is not None else "It was not replayed."
-        self.plays.show_text("It is being replayed from the start…" if view.playing else played)
-        success = view.played.success if view.played is not None and not view.playing else None
-        set_tone(self.plays, {True: "good", False: "bad", None: "dim"}[success])
-        does = (
-            "End the replay. You can save without it"
+        view, played = self._view, self._view.played
+        self.plays.show_text(
+            f"It is being replayed from the start: {view.playing}…"
             if view.playing
-            else "Carry its actions out from the start"
+            else played.plays
+            if played is not None
+            else "It was not replayed."
         )
+        set_tone(self.plays, {True: "good", False: "bad", None: "dim"}[played.success if played else None])
         self.replay_button.setText("Cancel replay" if view.playing else "Replay")
         self.replay_button.setShortcut("Ctrl+R")
-        self.replay_button.setToolTip(f"{does} (Ctrl+R)")
         self.replay_row.setVisible(view.exemplar is not None)
 
     def _draw_preview(self) -> None:
@@ -240,6 +237,9 @@ class SavingWindow(QDialog):
         if self.save_button.isEnabled():
             self._idle.stop()
             self.save_requested.emit(self.choice, bool(self._view.question))
+
+    def _on_replay(self) -> None:
+        self.replay_requested.emit(not self._view.playing)
 
     def _on_edit(self) -> None:
         if self._view.exemplar is not None:

@@ -67,7 +67,7 @@ def saving_saved_new(studio: Studio) -> QWidget:
 
 
 def saving_replaying(studio: Studio) -> QWidget:
-    return _saving(studio, test_window.VIEW.replace(playing=True))
+    return _saving(studio, test_window.VIEW.replace(playing="step 2 of 4"))
 
 
 def saving_plays_no(studio: Studio) -> QWidget:

@@ -44,6 +44,7 @@ _REACH = 50
 """How many of the nearest are asked for, to say how near the saved one is."""
 _REST_SECONDS = 1.0
 """How long an exemplar has to stay as it is before it is replayed."""
+_AT_STEP = re.compile(r"step \d+ of \d+")
 _MOST_IDS = 1000
 _LINE = 80
 _REF = re.compile(r"\[(\d+)\]")
@@ -222,13 +223,13 @@ class SavingService(Service[SavingView]):
     async def stop(self) -> None:
         await super().stop()
         if self.view.playing:
-            self.show(playing=False)
+            self.show(playing="")
 
     async def _begin_replay(self, rest: float) -> None:
         await self.stop()
         self._replayed = exemplar = self.view.exemplar
         if exemplar is not None:
-            self.show(playing=True, played=None)
+            self.show(playing="its page is opened", played=None)
             self.start(self._replay(Entry(exemplar=exemplar, provenance=self.view.provenance), rest), "")
 
     async def _replay(self, entry: Entry, rest: float) -> None:
@@ -239,7 +240,7 @@ class SavingService(Service[SavingView]):
             result = await self._result_of(entry)
         except (OSError, BackstepError) as error:
             result = result.replace(problem=str(error))
-        self.show(playing=False, played=result)
+        self.show(playing="", played=result)
         self._keep_result()
 
     async def _result_of(self, entry: Entry) -> ReplayResult:
@@ -254,12 +255,16 @@ class SavingService(Service[SavingView]):
             path.write_text(entry.model_dump_json(), encoding="utf-8")
             words = ("exemplars", "replay", *shared_flags(services), "--entry", str(path), "--json")
             gate = ("--on-gate", "allow" if bundled else "refuse")
-            ended = await JobProcess().run((*words, *gate), lines.append, keys=keys)
+            ended = await JobProcess().run((*words, *gate), lines.append, self._on_said, keys=keys)
         try:
             (result,) = json.loads("".join(lines))
             return ReplayResult.model_validate(result)
         except ValueError as error:
             raise UsageError(f"the replay failed: {ended.error or 'it gave no result'}") from error
+
+    def _on_said(self, line: str) -> None:
+        if _AT_STEP.fullmatch(line):
+            self.show(playing=line)
 
     def _keep_result(self) -> None:
         """Keep the result with what was saved, for the library, if that is what was replayed."""

@@ -116,8 +116,8 @@ class SavingView(Record):
     key: str = ""
     """The text that it is looked up by."""
     problems: tuple[Problem, ...] = ()
-    playing: bool = False
-    """Whether it is being replayed from the start."""
+    playing: str = ""
+    """What is done of it now, while it is being replayed from the start."""
     played: ReplayResult | None = None
     """The result of that; None if it was not replayed as it is now."""
     question: str = ""

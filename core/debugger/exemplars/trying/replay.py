@@ -40,6 +40,7 @@ async def replay(
     world_of: WorldOf,
     store: TraceStore | None,
     on_gate: OnGate = "refuse",
+    on_look: Callable[[str], None] = lambda _said: None,
 ) -> ReplayResult:
     """Open the task of an exemplar, repeat its actions and have the result judged.
 
@@ -71,6 +72,7 @@ async def replay(
             raise ActionError(f"The task asks for something else at this seed: {asked[:200]}")
         for step in with_values(exemplar, values).steps:
             at += 1
+            on_look(f"step {at} of {len(exemplar.steps)}")
             actions = on_page(step, page, guessed.append)
             held = held or ("" if on_gate == "allow" else _held(world, task, actions, page))
             if held:

@@ -279,9 +279,9 @@ def test_a_preset_that_uses_no_exemplars_is_named_and_can_be_made_to(shown: Savi
 
 def test_the_replay_is_shown_with_its_result_and_can_be_left_out(shown: SavingWindow):
     asked = said(shown.replay_requested)
-    shown.show_view(VIEW.replace(playing=True))
+    shown.show_view(VIEW.replace(playing="step 2 of 4"))
     assert (shown.plays.text(), shown.save_button.isEnabled()) == (
-        "It is being replayed from the start…",
+        "It is being replayed from the start: step 2 of 4…",
         True,
     )
     shown.replay_button.click()

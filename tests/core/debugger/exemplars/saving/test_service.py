@@ -24,12 +24,14 @@ class Saving:
         self.changes.changed.connect(self.made.append)
         self.service = SavingService(live.session, self.changes)
         self.view = SavingView(run=0)
+        self.views = []
         self._changed = threading.Condition()
         self.service.changed.connect(self._on_changed)
 
     def _on_changed(self, view):
         with self._changed:
             self.view = view
+            self.views.append(view)
             self._changed.notify_all()
 
     def wait(self, condition):
@@ -117,6 +119,7 @@ def test_a_run_is_replayed_from_the_start_by_itself_and_the_result_is_kept_with_
     saving.wait(lambda view: view.playing)
     saving.wait(lambda view: not view.playing)
     played = saving.view.played
+    assert "step 1 of 1" in [view.playing for view in saving.views]
     assert (played.success, played.plays) == (True, "Plays: yes, 1 step, success.")
     saved = saving.save().saved
     ((_, kept),) = live.session.services().resources.memory.library().proofs.of("replay", (saved.id,))

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from core.schema.restore import GRADES
+
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "resources" / "docs"
 CONTENTS = DOCS / "README.md"
@@ -39,3 +41,9 @@ def test_every_link_of_a_page_leads_to_a_file_and_its_heading(page: Path):
 def test_the_contents_name_every_page():
     pages = {page.name for page in DOCS.glob("*.md")} - {CONTENTS.name}
     assert pages <= set(links_of(CONTENTS))
+
+
+def test_the_grades_of_going_back_mean_what_the_page_says():
+    page = (DOCS / "debugging.md").read_text("utf-8").lower()
+    for grade, meaning in GRADES.items():
+        assert f"| {grade} | {meaning} |" in page

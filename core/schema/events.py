@@ -17,7 +17,7 @@ BrowserEventKind = Literal[
     "hang",
     "certificate",
     "load_failed",
-    "console",  # In traces from before the Page log had it.
+    "console",  # In traces from before there were page logs.
     "held_back",
     "replaced",
     "refused",  # A page that is outside of the task's sites was not opened.

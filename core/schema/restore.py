@@ -7,7 +7,14 @@ from typing import Literal
 from core.schema.record import Record
 
 Grade = Literal["exact", "equivalent", "recorded", "same page", "lost"]
-"""``recorded``: equal to the recorded page, and made of recorded answers: what servers hold now is not known."""
+GRADES: dict[Grade, str] = {
+    "exact": "nothing touched the page since, or it was reached with all its inputs from the start",
+    "equivalent": "the page is equal, but the state of its scripts may differ",
+    "recorded": "the page is equal but made of recorded answers: its servers were not asked and may have changed",
+    "same page": "the same address and most elements, with differences; or equal elements and another picture",
+    "lost": "another page",
+}
+"""What each grade means."""
 
 VERIFIED: tuple[Grade, ...] = ("exact", "equivalent", "recorded")
 """Those of a page that equals the recorded one, apart from what changes by itself."""

@@ -1,7 +1,7 @@
-"""The command that forks a run."""
+"""The command that tries again from a step."""
 
 from gui.shell.command_group import FeatureCommands
-from gui.widgets.commands import RUN, Command
+from gui.widgets.commands import RUN, BarPlace, Command
 
 HELP = "debugging.md#fork-a-run"
 
@@ -12,7 +12,7 @@ def fork(feature: FeatureCommands) -> None:
 
 
 COMMANDS = (
-    Command("fork", "&Fork…", "Ctrl+Shift+F", "repo-forked", RUN, 2.3,
-        "Go back to the step in view on a branch with another preset, LLM, policies or exemplars", fork,
-        FeatureCommands.why_no_back),
+    Command("fork", "Try again &from here…", "Ctrl+Shift+F", "debug-step-back", RUN, 2.3,
+        "Go back to the step in view, with another preset, LLM, policies or exemplars, or find the step that decides",
+        fork, FeatureCommands.why_no_back, bar=BarPlace(1, 10)),
 )  # fmt: skip

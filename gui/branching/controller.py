@@ -1,4 +1,4 @@
-"""Fork: opened for a step, from the tree of runs; closed when the branch has started."""
+"""Try again from here: opened for a step, from the tree of runs; closed when the branch has started."""
 
 from typing import TYPE_CHECKING
 
@@ -36,6 +36,7 @@ class ForkController(FeatureController):
             self.dialog = ForkDialog(self.window.theme, self.window)
             self.dialog.fork_requested.connect(self._on_fork)
             self.dialog.cancel_requested.connect(self._service.cancel)
+            self.dialog.bisect_requested.connect(self.window.runs.bisect_requested)
             self.dialog.form.show_catalogue(self._catalogue)
         self.dialog.last_time = self.window.remembered.fork
         self._step = (run, step)

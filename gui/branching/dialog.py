@@ -1,4 +1,4 @@
-"""Fork: how a branch from a stored step should differ, chosen before the page is restored."""
+"""Try again from a stored step: go back to it, with changes or without, or find the step that decides."""
 
 from functools import partial
 
@@ -13,21 +13,25 @@ from gui.widgets.buttons import key_button
 from gui.widgets.layouts import in_column, in_row, on_panel
 from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, Paragraph, set_flag, set_tone
 
-_FORK = "Restore the page and continue from there"
+_FORK = "Restore the page and continue from there on a branch with these changes"
+_BACK = "Restore the page and continue from there on a branch"
+_BISECT = "Find the step from which the run can still succeed, by runs from each of its steps (Alt+B)"
 _READING = "Reading the step…"
 
 
 class ForkDialog(QDialog):
-    """Shows `ForkView` and requests a fork; every choice can be undone with Ctrl+Z."""
+    """Shows `ForkView` and requests a branch, or a bisection; every choice can be undone with Ctrl+Z."""
 
     fork_requested = Signal(int, int, object, bool)
     """Run, step, the `Changes`, and whether the person knows which effects stay."""
+    bisect_requested = Signal(int)
+    """The run to bisect."""
     cancel_requested = Signal()
     """Cancel the current fork."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Fork")
+        self.setWindowTitle("Try again from here")
         self._view = ForkView(run=0, step=0)
         self.last_time = Changes()
         """The choices of the previous fork."""
@@ -48,7 +52,7 @@ class ForkDialog(QDialog):
         if same and self._view.ready and not view.ready:
             view = self._view.replace(problem=view.problem, busy=False)
         self._view = view
-        self.setWindowTitle(f"Fork run {view.run} at step {view.step}")
+        self.setWindowTitle(f"Try again from step {view.step} of run {view.run}")
         did = f"{view.task}. The run did: {view.action or 'nothing'}." if view.ready else ""
         self.head.setText(did)
         self.or_words.say("" if view.ready else view.problem or _READING)
@@ -86,7 +90,7 @@ class ForkDialog(QDialog):
         self.summary.setContentsMargins(14, 6, 14, 2)
         self.irreversible_words = NoteLabel("remedy", parent=self)
         self.irreversible_words.setContentsMargins(14, 4, 14, 0)
-        self.irreversible = QCheckBox("I know. Fork anyway", self)
+        self.irreversible = QCheckBox("I know. Go back anyway", self)
         self.irreversible.setContentsMargins(14, 0, 14, 0)
         self.irreversible.toggled.connect(self._refresh)
         self.problem = NoteLabel("bad", parent=self)
@@ -111,15 +115,20 @@ class ForkDialog(QDialog):
         self.reset_button = key_button("As in the run", "Undo all choices", "Alt+R", as_run)
         before = "Use the choices of the last fork"
         self.last_button = key_button("As last time", before, "Alt+L", self._on_last)
-        self.cancel_button = key_button("Cancel", "Close without a fork", "Esc", self.reject)
+        self.bisect_button = key_button("Find the deciding step…", _BISECT, "Alt+B", self._on_bisect)
+        self.cancel_button = key_button("Cancel", "Close without a branch", "Esc", self.reject)
         self.fork_button = key_button("Fork", _FORK, "Ctrl+Return", self._on_fork)
         set_flag(self.fork_button, "accent", True)
         left = (self.undo_button, self.redo_button, self.reset_button, self.last_button)
-        right = (self.cancel_button, self.fork_button)
+        right = (self.bisect_button, self.cancel_button, self.fork_button)
         return in_row(None, *left, 1, *right, margins=(14, 8, 14, 10), spacing=8)
 
     def _on_last(self) -> None:
         self.form.take_over(self.last_time)
+
+    def _on_bisect(self) -> None:
+        self.bisect_requested.emit(self._view.run)
+        self.reject()
 
     def _on_fork(self) -> None:
         if not self.fork_button.isEnabled():
@@ -137,13 +146,16 @@ class ForkDialog(QDialog):
         elif differs:
             self.summary.setText("The branch differs: " + "; ".join(differs) + ".")
         else:
-            self.summary.setText("Nothing differs from the run yet: the branch would ask the same again.")
+            self.summary.setText("Nothing differs from the run: you go back to the step, and decide there.")
         self.summary.setVisible(view.ready)
         known = not view.irreversible or self.irreversible.isChecked()
         self.or_words.setEnabled(not view.busy)
         self.fork_button.setEnabled(view.ready and not view.busy and known)
         why = "" if known else "; first confirm what cannot be taken back"
-        self.fork_button.setToolTip(f"{_FORK} (Ctrl+Enter){why}")
+        self.fork_button.setText("Fork" if differs else "Go back")
+        self.fork_button.setShortcut("Ctrl+Return")  # Another text makes the key invalid.
+        self.fork_button.setToolTip(f"{_FORK if differs else _BACK} (Ctrl+Enter){why}")
+        self.bisect_button.setEnabled(view.ready and not view.busy)
         self.undo_button.setEnabled(self.form.can_undo and not view.busy)
         self.redo_button.setEnabled(self.form.can_redo and not view.busy)
         self.reset_button.setEnabled(bool(differs) and not view.busy)

@@ -17,7 +17,7 @@ def _why_no_change(feature: FeatureCommands) -> str:
 
 
 def add_watch(feature: FeatureCommands) -> None:
-    feature.window.dock("Breakpoints").bring()
+    feature.window.place("Breakpoints").bring()
     feature.window.breakpoints.begin_watch()
 
 

@@ -42,7 +42,7 @@ class BreakpointsController(AskingController):
         panel.watch_removed.connect(self._asking(service.remove_watch))
         panel.hit_wanted.connect(service.back_to_hit)
         panel.change_wanted.connect(service.back_to_change)
-        for other in (window.state, window.stack, window.permissible, window.calls):
+        for other in (window.state, window.stack, window.permissible, window.log):
             other.breakpoint_wanted.connect(self._on_wanted_elsewhere)
 
     def _asking(self, command: Callable[..., object]) -> Callable[..., None]:
@@ -84,9 +84,7 @@ class BreakpointsController(AskingController):
     @Slot(object)
     def _on_wanted_elsewhere(self, breakpoint: Breakpoint) -> None:
         """Add a breakpoint from another panel, and show where it was added."""
-        dock = self.window.dock("Breakpoints")
-        dock.show()
-        dock.raise_()
+        self.window.place("Breakpoints").bring()
         self.ask(self._service.add, breakpoint, answer=self._say)
 
     @Slot(object)

@@ -14,7 +14,7 @@ from core.trace.records import RunRow, StepRow
 from gui.palette.matching import Match, match
 from gui.panels.runs.model import run_text, run_word, step_word
 from gui.shell.command_set import CommandSet, plain
-from gui.shell.docks import PLACES
+from gui.shell.docks import PANELS
 from gui.widgets.formats import count, in_line
 
 Kind = Literal[
@@ -113,8 +113,8 @@ def command_entries(commands: CommandSet) -> Iterable[PaletteEntry]:
 
 def panel_entries() -> Iterable[PaletteEntry]:
     return (
-        PaletteEntry("panel", place.name, place.name, "Show the panel and go to it", place.key)
-        for place in PLACES
+        PaletteEntry("panel", record.name, record.name, "Show the panel and go to it", record.key)
+        for record in PANELS
     )
 
 

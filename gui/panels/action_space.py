@@ -4,7 +4,7 @@ import re
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QRect, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter
-from PySide6.QtWidgets import QLabel, QListView, QStyle, QWidget
+from PySide6.QtWidgets import QLabel, QStyle, QWidget
 
 from core.debugger.breakpoints.kinds.actions import ActionChosen
 from core.debugger.steps.views import PermissibleView, StepView
@@ -19,6 +19,7 @@ from gui.widgets.formats import thousands
 from gui.widgets.item_views import (
     RIGHT,
     ROW,
+    FittedList,
     Index,
     MenuEntry,
     RowDelegate,
@@ -186,7 +187,7 @@ class PermissiblePanel(EditablePanel):
         self.search = SearchField(theme, "Search (Ctrl+F)", self)
         self.search.textChanged.connect(self._refresh)
         self.search.next_wanted.connect(self._on_enter_in_search)
-        self.list = labelled(QListView(self, uniformItemSizes=True), "Permissible actions")
+        self.list = labelled(FittedList(self), "Permissible actions")
         self.list.setModel(self.model)
         self.list.setItemDelegate(PermissibleRows(theme, self.model, self))
         self.list.setMouseTracking(True)
@@ -297,6 +298,7 @@ class PermissiblePanel(EditablePanel):
         search = self.search.text()
         self.model.show_view(self._view, search)
         total = len(self._view.rows)
+        self.list.fit()
         none_matches = "" if self.model.rows else f'No permissible action matches "{search}".'
         self.or_words.say(none_matches if total else self._view.message or _NOTHING)
         of = f"{thousands(self.model.matching)} of " if search.strip() else ""

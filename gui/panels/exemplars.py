@@ -4,7 +4,7 @@ from functools import partial
 
 from PySide6.QtCore import QEvent, QModelIndex, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QWidget
 
 from core.debugger.steps.views import ExemplarRow, ExemplarsView, StepView
 from gui.theme.theme import Theme
@@ -12,7 +12,7 @@ from gui.widgets.buttons import key_button
 from gui.widgets.commands import CHANGE, Command
 from gui.widgets.editable import EditablePanel, show_right, why_no
 from gui.widgets.item_views import ROW, MenuEntry, RowMenu
-from gui.widgets.layouts import Section, in_column, in_row, indented, scrolled
+from gui.widgets.layouts import Section, holding, in_column, in_row, in_sections, indented
 from gui.widgets.rows import Row, Rows
 from gui.widgets.search import Finder
 from gui.widgets.text_view import TextView
@@ -26,6 +26,9 @@ _NOT_KEPT = (
     "This exemplar was near but not used; with the step its distance was kept, not its trajectory. "
     "It is {id} among the files of exemplars."
 )
+
+_READ = 240
+"""Height of the text of an open trajectory, in pixels."""
 
 
 class ExemplarsPanel(EditablePanel):
@@ -57,13 +60,11 @@ class ExemplarsPanel(EditablePanel):
         self.nearest_section = Section(theme, "Nearest, not used", self.nearest)
         self.query_section = Section(theme, "What was asked", indented(self.query))
         sections = (self.used_section, self.nearest_section, self.query_section)
-        area = scrolled("Exemplars", self.progress, self.facts, *sections)
+        self.listed = in_sections(self.progress, self.facts, *sections)
         self.reader = ExemplarReader(theme)
         self.reader.closed.connect(self._close)
-        self.pages = QStackedWidget(self)
-        self.pages.addWidget(area)
-        self.pages.addWidget(self.reader)
-        self.or_words = OrWords(self.pages, self, _NONE)
+        self.reader.hide()
+        self.or_words = OrWords(holding(in_column(None, self.listed, self.reader)), self, _NONE)
         self.pin_button = key_button("Add…", "", "", self.pin, self)
         self.recall_button = key_button("Recall again", "", "", self.recall, self)
         buttons = (self.library_button, self.pin_button, self.recall_button)
@@ -72,7 +73,7 @@ class ExemplarsPanel(EditablePanel):
 
     @property
     def reading(self) -> bool:
-        return self.pages.currentWidget() is self.reader
+        return not self.reader.isHidden()
 
     @Slot(object)
     def show_step(self, step: StepView) -> None:
@@ -158,12 +159,16 @@ class ExemplarsPanel(EditablePanel):
         for row in self._view.rows:
             if row.id == identifier:
                 self.reader.show_exemplar(row)
-                self.pages.setCurrentWidget(self.reader)
+                self._show_reader(True)
                 self.reader.text.setFocus()
+
+    def _show_reader(self, on: bool) -> None:
+        self.reader.setVisible(on)
+        self.listed.setVisible(not on)
 
     def _close(self) -> None:
         had_focus = self.reader.isAncestorOf(self.focusWidget() or self)
-        self.pages.setCurrentIndex(0)
+        self._show_reader(False)
         if had_focus:
             among = any(row.key == self.reader.exemplar for row in self.used.rows)
             (self.used if among else self.nearest).setFocus()
@@ -190,6 +195,7 @@ class ExemplarReader(QWidget):
         self.title.setFont(theme.text_font(bold=True))
         self.facts = small_label(theme, self)
         self.text = TextView(theme, "Trajectory", self)
+        self.text.setMinimumHeight(_READ)
         self.finder = Finder(theme, "Search (Ctrl+F)", (self.text,), self)
         self.or_words = OrWords(self.text, self)
         head = in_row(None, self.back, (self.finder, 1), margins=(8, 4, 8, 2), spacing=6)

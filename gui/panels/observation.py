@@ -27,7 +27,7 @@ _FACT_HEIGHT = 24
 
 
 class ObservationPanel(EditablePanel):
-    """Shows `ObservationView`: raw and clean side by side, the HTML, or the parser that the LLM wrote."""
+    """Shows `ObservationView`: raw and clean side by side where they differ, the HTML, or the parser."""
 
     fact_changed = Signal(str)
 
@@ -40,7 +40,8 @@ class ObservationPanel(EditablePanel):
         self.raw_fact, self.clean_fact = _fact(theme), _fact(theme)
         self.html_fact, self.code_fact = _fact(theme), _fact(theme)
         self._split = QSplitter(Qt.Orientation.Horizontal, handleWidth=1, childrenCollapsible=False)
-        self._split.addWidget(_under(self.raw_fact, self.raw))
+        self._raw_side = _under(self.raw_fact, self.raw)
+        self._split.addWidget(self._raw_side)
         want = self.text_wanted.emit
         self.edit_button = icon_button(theme, "edit", _EDIT, lambda: want("observation"))
         self.again_button = icon_button(theme, "refresh", _AGAIN, self.ask_again)
@@ -134,7 +135,10 @@ class ObservationPanel(EditablePanel):
             f"raw · {count(view.raw_elements, 'element')}{_changed(view.changes)}"
             f" · {count(view.raw_tokens, 'token')}{reused}"
         )
-        self.clean_fact.setText(_clean_fact(view))
+        same = bool(view.raw) and view.raw == view.clean
+        self._raw_side.setHidden(same)
+        both = self.raw_fact.text().replace("raw", "raw and clean, the same", 1)
+        self.clean_fact.setText(both if same else _clean_fact(view))
         self.html_fact.setText(f"HTML · {count(len(view.html), 'character')}")
         written = len(view.code.splitlines())
         self.code_fact.setText(f"parser, written by the LLM · {count(written, 'line')}")

@@ -11,7 +11,7 @@ from gui.widgets.commands import CHANGE, Command
 from gui.widgets.editable import EditablePanel, show_right, why_no
 from gui.widgets.formats import count
 from gui.widgets.item_views import ROW, MenuEntry, RowMenu
-from gui.widgets.layouts import Section, in_column, scrolled
+from gui.widgets.layouts import Section, in_column, in_sections
 from gui.widgets.rows import Row, Rows
 from gui.widgets.words import OrWords
 
@@ -63,7 +63,7 @@ class StackPanel(EditablePanel):
         self.pop_button = icon_button(theme, "debug-step-out", _POP, self.pop)
         for button in (self.push_button, self.pop_button):
             self.stack_section.head.addWidget(button)
-        self.or_words = OrWords(scrolled("Policy stack", self.stack_section, self.ended_section), self)
+        self.or_words = OrWords(in_sections(self.stack_section, self.ended_section), self)
         self.or_words.say(_NONE)
         in_column(self, self.or_words)
 

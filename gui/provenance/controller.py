@@ -90,7 +90,7 @@ class WhyLeads(QObject):
     def _show(self, place: SourcePlace) -> None:
         window, lead = self._window, place.lead
         if (name := self._dock_of(place)) is not None:
-            window.dock(name).bring()
+            window.place(name).bring()
         match place.kind:
             case "prompt":
                 window.prompt.show_place(lead.part, place.found, place.nth)

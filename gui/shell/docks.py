@@ -1,39 +1,42 @@
-"""The panels of the window in their docks: initial places, keys and titles, and when they show a step."""
+"""The panels of the window: their names, keys and places in the docks, and when they show a step."""
 
 from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
 from typing import TypeVar
 
 from PySide6.QtCore import QObject, Qt, QTimer
-from PySide6.QtWidgets import QMainWindow, QTabBar, QWidget
+from PySide6.QtWidgets import QMainWindow, QWidget
 
 from core.debugger.steps.views import StepView
 from gui.panels.action.panel import ActionPanel
 from gui.panels.action_space import PermissiblePanel
 from gui.panels.breakpoints.panel import BreakpointsPanel
-from gui.panels.calls import CallsPanel
 from gui.panels.devtools import DevToolsPanel
 from gui.panels.diff import DiffPanel
 from gui.panels.exemplars import ExemplarsPanel
-from gui.panels.log import LogPanel
+from gui.panels.log.panel import LogPanel
 from gui.panels.observation import ObservationPanel
-from gui.panels.page_log import PageLogPanel
 from gui.panels.plan.panel import PlanPanel
 from gui.panels.prompt import PromptPanel
 from gui.panels.runs.panel import RunsPanel
 from gui.panels.stack import StackPanel
 from gui.panels.state.panel import StatePanel
-from gui.shell.folding import DockFolding
-from gui.shell.panel_dock import PanelDock
+from gui.shell.folding import SectionFolding
+from gui.shell.panel_dock import PagesDock, PanelDock, StackDock
+from gui.shell.places import PanelPage, PanelPlace, StackSection
 from gui.theme.theme import Theme
 
 Panel = TypeVar("Panel", bound=QWidget)
-LEFT = Qt.DockWidgetArea.LeftDockWidgetArea
-RIGHT = Qt.DockWidgetArea.RightDockWidgetArea
-BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
+RUNS, STEP, BELOW = "Runs", "Step", "What it saw"
+"""The docks at the left of the live page, at its right, and below it."""
+AREAS = {
+    RUNS: Qt.DockWidgetArea.LeftDockWidgetArea,
+    STEP: Qt.DockWidgetArea.RightDockWidgetArea,
+    BELOW: Qt.DockWidgetArea.BottomDockWidgetArea,
+}
 _FIRST_WIDTH = 1280
 _LEAST_BELOW = 110
-"""Minimum height in pixels of the docks below the page when the page needs space."""
+"""Minimum height in pixels of the dock below the page when the page needs space."""
 
 
 def _share(width: int) -> float:
@@ -42,8 +45,8 @@ def _share(width: int) -> float:
 
 
 @dataclass(frozen=True)
-class DockPlace:
-    """A dock's name, key, panel and initial place; docks of the same `group` are tabs of one another.
+class PanelRecord:
+    """A panel's name, key, class and place: a section of a dock beside the page, or a page of the dock below it.
 
     A panel with `show_step` receives each `StepView`. The title shows what its signal `fact_changed` sends.
     """
@@ -51,91 +54,88 @@ class DockPlace:
     name: str
     key: str
     panel: Callable[[Theme], QWidget]
-    area: Qt.DockWidgetArea
-    group: str
-    height: int = 0
-    hidden: bool = False
+    dock: str
+    group: str = ""
+    """The heading before the buttons of the pages that belong together."""
+    stretched: bool = False
+    on_request: bool = False
     """Whether it is hidden until it is requested."""
 
 
-PLACES: tuple[DockPlace, ...] = (
-    DockPlace("Runs & steps", "Alt+1", RunsPanel, LEFT, "runs"),
-    DockPlace("Breakpoints", "Alt+=", BreakpointsPanel, LEFT, "breaks", 262),
-    DockPlace("State", "Alt+2", StatePanel, RIGHT, "page", 206),
-    DockPlace("Permissible actions", "Alt+3", PermissiblePanel, RIGHT, "page"),
-    DockPlace("Action", "Alt+4", ActionPanel, RIGHT, "action", 289),
-    DockPlace("Policy stack", "Alt+5", StackPanel, RIGHT, "agent", 218),
-    DockPlace("Plan & remedies", "Alt+6", PlanPanel, RIGHT, "agent"),
-    DockPlace("Exemplars", "Alt+7", ExemplarsPanel, RIGHT, "agent"),
-    DockPlace("Observation", "Alt+8", ObservationPanel, BOTTOM, "reading"),
-    DockPlace("Prompt", "Alt+9", PromptPanel, BOTTOM, "reading"),
-    DockPlace("Diff", "Alt+;", DiffPanel, BOTTOM, "reading"),
-    DockPlace("Calls", "Alt+0", CallsPanel, BOTTOM, "reading"),
-    DockPlace("Page log", "Alt+'", PageLogPanel, BOTTOM, "reading"),
-    DockPlace("Log", "Alt+-", LogPanel, BOTTOM, "reading"),
-    DockPlace("DevTools", "Ctrl+Shift+J", DevToolsPanel, BOTTOM, "reading", hidden=True),
+PANELS: tuple[PanelRecord, ...] = (
+    PanelRecord("Runs & steps", "Alt+1", RunsPanel, RUNS, stretched=True),
+    PanelRecord("Breakpoints", "Alt+=", BreakpointsPanel, RUNS),
+    PanelRecord("State", "Alt+2", StatePanel, STEP),
+    PanelRecord("Permissible actions", "Alt+3", PermissiblePanel, STEP),
+    PanelRecord("Action", "Alt+4", ActionPanel, STEP),
+    PanelRecord("Policy stack", "Alt+5", StackPanel, STEP),
+    PanelRecord("Plan & remedies", "Alt+6", PlanPanel, STEP),
+    PanelRecord("Exemplars", "Alt+7", ExemplarsPanel, STEP),
+    PanelRecord("Observation", "Alt+8", ObservationPanel, BELOW, BELOW),
+    PanelRecord("Prompt", "Alt+9", PromptPanel, BELOW, BELOW),
+    PanelRecord("Diff", "Alt+;", DiffPanel, BELOW, BELOW),
+    PanelRecord("Log", "Alt+-", LogPanel, BELOW),
+    PanelRecord("DevTools", "Ctrl+Shift+J", DevToolsPanel, BELOW, on_request=True),
 )
 
 
 class Docks(QObject):
-    """Creates the panels of `window`, puts them in docks, and keeps the dock titles correct when docks move."""
+    """Creates the panels of `window` and the docks that hold them, and gives the docks their sizes."""
 
     def __init__(self, theme: Theme, window: QMainWindow) -> None:
         super().__init__(window)
         self._theme = theme
         self._window = window
-        self._regrouping = QTimer(self, singleShot=True, interval=0)
-        self._regrouping.timeout.connect(self.regroup)
         self._noting = QTimer(self, singleShot=True, interval=0)
         self._noting.timeout.connect(self.note_sizes)
-        self.by_name: dict[str, PanelDock] = {}
         self._widths: dict[Qt.DockWidgetArea, float] = {}
         """How wide the docks at each side are in a window of the first size."""
         self._height = 0
-        """The height of the docks below the page if it has room enough."""
+        """The height of the dock below the page if it has room enough."""
         theme.text_resized.connect(self.widen)
         window.setDockOptions(
             QMainWindow.DockOption.AllowTabbedDocks
             | QMainWindow.DockOption.AllowNestedDocks
             | QMainWindow.DockOption.AnimatedDocks
         )
-        window.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, window.tabPosition(LEFT).North)
-        window.setCorner(Qt.Corner.BottomLeftCorner, LEFT)
-        window.setCorner(Qt.Corner.BottomRightCorner, RIGHT)
-        for place in PLACES:
-            dock = PanelDock(theme, place.name, place.key, place.panel(theme), window)
-            self.by_name[place.name] = dock
-            for moved in (dock.dockLocationChanged, dock.topLevelChanged, dock.visibilityChanged):
-                moved.connect(lambda *_: self._regrouping.start())
-        self.folding = DockFolding(window, self.by_name)
+        window.setCorner(Qt.Corner.BottomLeftCorner, AREAS[RUNS])
+        window.setCorner(Qt.Corner.BottomRightCorner, AREAS[STEP])
+        self.places: dict[str, PanelPlace] = {}
+        sections: dict[str, list[StackSection]] = {RUNS: [], STEP: []}
+        groups: dict[str, list[PanelPage]] = {}
+        for record in PANELS:
+            panel = record.panel(theme)
+            if record.dock == BELOW:
+                page = PanelPage(record.name, record.key, panel, on_request=record.on_request)
+                groups.setdefault(record.group, []).append(page)
+                self.places[record.name] = page
+            else:
+                section = StackSection(theme, record.name, record.key, panel, stretched=record.stretched)
+                sections[record.dock].append(section)
+                self.places[record.name] = section
+        self.below = PagesDock(theme, BELOW, groups, window)
+        self.docks: dict[str, PanelDock] = {
+            **{name: StackDock(theme, name, sections[name], window) for name in sections},
+            BELOW: self.below,
+        }
+        self.folding = SectionFolding([section for column in sections.values() for section in column], self)
 
     @property
     def panels(self) -> list[QWidget]:
-        return [dock.widget() for dock in self.by_name.values()]
+        return [place.widget() for place in self.places.values()]
 
     def panel(self, kind: type[Panel]) -> Panel:
         """Return the only panel of a class."""
-        (found,) = (panel for panel in self.panels if isinstance(panel, kind))
-        return found
+        (panel,) = (panel for panel in self.panels if isinstance(panel, kind))
+        return panel
 
-    def arrange(self, shown: Set[str], moved: Mapping[str, tuple[Qt.DockWidgetArea, str]]) -> None:
-        """Dock every panel where `PLACES` or `moved` (area and group) puts it, and show those in `shown`."""
-        first: dict[str, PanelDock] = {}
-        for place in PLACES:
-            dock = self.by_name[place.name]
-            area, group = moved.get(place.name, (place.area, place.group))
+    def arrange(self, shown: Set[str]) -> None:
+        """Dock everything at its first place, and show the docks in `shown`."""
+        for name, dock in self.docks.items():
             dock.setFloating(False)  # a dock that is removed while floating would stay floating
             self._window.removeDockWidget(dock)
-            self._window.addDockWidget(area, dock)
-            if group in first:
-                self._window.tabifyDockWidget(first[group], dock)
-            else:
-                first[group] = dock
-            dock.setVisible(place.name in shown)
-        for dock in first.values():
-            if dock.name in shown:
-                dock.raise_()
-        self._regrouping.start()
+            self._window.addDockWidget(AREAS[name], dock)
+            dock.setVisible(name in shown)
 
     def follow_width(self, now: int) -> None:
         """Widen or narrow the docks next to the page after the window has another width, as far as that is useful."""
@@ -157,12 +157,11 @@ class Docks(QObject):
 
     def _sides(self) -> dict[Qt.DockWidgetArea, PanelDock]:
         """Return a dock for each side of the page that has any."""
-        beside = [dock for dock in self.by_name.values() if dock.is_in_front and not dock.isFloating()]
-        first = {self._window.dockWidgetArea(dock): dock for dock in beside}
-        return {area: first[area] for area in (LEFT, RIGHT) if area in first}
+        by_area = {self._window.dockWidgetArea(dock): dock for dock in self.docks.values() if dock.is_docked}
+        return {area: by_area[area] for area in (AREAS[RUNS], AREAS[STEP]) if area in by_area}
 
     def give_page_room(self, least: int) -> None:
-        """Shrink the docks below the page while they would leave it less than `least` pixels."""
+        """Shrink the dock below the page while it would leave it less than `least` pixels."""
         page, below = self._window.centralWidget(), self._below()
         if page is None or below is None:
             return
@@ -170,22 +169,16 @@ class Docks(QObject):
         room = page.height() + below.height() - least
         height = min(max(room, self._theme.scaled(_LEAST_BELOW)), self._height)
         if height != below.height():
-            self._set_height(below, height)
-
-    def _set_height(self, dock: PanelDock, height: int) -> None:
-        """Make a dock this high; Qt counts the tabs above it too."""
-        bars = self._window.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly)
-        above = (bar.height() for bar in bars if bar.isVisible() and bar.geometry().bottom() + 1 == dock.y())
-        self._window.resizeDocks([dock], [height + next(above, 0)], Qt.Orientation.Vertical)
+            self._window.resizeDocks([below], [height], Qt.Orientation.Vertical)
 
     def _below(self) -> PanelDock | None:
         """Return a dock below the page, if there is one."""
-        shown = (dock for dock in self.by_name.values() if dock.is_in_front and dock.is_docked)
-        return next((dock for dock in shown if self._window.dockWidgetArea(dock) == BOTTOM), None)
+        docked = (dock for dock in self.docks.values() if dock.is_docked)
+        return next((dock for dock in docked if self._window.dockWidgetArea(dock) == AREAS[BELOW]), None)
 
     def resize(self, sizes: Mapping[str, int], orientation: Qt.Orientation) -> None:
         """Set the widths or heights of docks, given for the normal text size."""
-        docks = [self.by_name[name] for name in sizes]
+        docks = [self.docks[name] for name in sizes]
         self._window.resizeDocks(docks, [self._theme.scaled(size) for size in sizes.values()], orientation)
 
     def widen(self, ratio: float) -> None:
@@ -194,34 +187,30 @@ class Docks(QObject):
         widths = [round(dock.width() * ratio) for dock in sides]
         self._window.resizeDocks(sides, widths, Qt.Orientation.Horizontal)
         if (below := self._below()) is not None:
-            self._set_height(below, round(below.height() * ratio))
+            height = round(below.height() * ratio)
+            self._window.resizeDocks([below], [height], Qt.Orientation.Vertical)
         self.forget_sizes()
 
     def make_room(self, name: str, height: int) -> None:
-        """Make a docked panel at least this high."""
-        dock = self.by_name[name]
+        """Make the dock of a panel at least this high."""
+        dock = next(dock for dock in self.docks.values() if dock.isAncestorOf(self.places[name]))
         if not dock.isFloating() and dock.height() < height:
             self._window.resizeDocks([dock], [height], Qt.Orientation.Vertical)
 
-    def is_in_front(self, name: str) -> bool:
-        """Return whether a panel is visible and not behind another tab."""
-        dock = self.by_name[name]
-        return dock.is_in_front and not dock.folded
-
     def reach(self, name: str) -> None:
-        """Show a dock and focus it; hide it if it already has the focus."""
-        dock = self.by_name[name]
+        """Show a panel and focus it; put it away if it already has the focus."""
+        place = self.places[name]
         focus = self._window.focusWidget()
-        if dock.isVisible() and focus is not None and dock.isAncestorOf(focus) and self.is_in_front(name):
-            dock.hide()
+        if place.is_seen and focus is not None and place.widget().isAncestorOf(focus):
+            place.put_away()
         else:
             self.go_to(name)
 
     def go_to(self, name: str) -> None:
-        """Show a dock and focus it."""
-        dock = self.by_name[name]
-        dock.bring()
-        target = dock.widget()
+        """Show a panel and focus it."""
+        place = self.places[name]
+        place.bring()
+        target = place.widget()
         inside = [
             w
             for w in target.findChildren(QWidget)
@@ -230,30 +219,14 @@ class Docks(QObject):
         (inside[0] if inside else target).setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def fold_focused(self) -> None:
-        """Fold or unfold the dock that has the focus."""
+        """Fold or unfold the section that has the focus, or hide the dock of the page that has it."""
         focus = self._window.focusWidget()
-        for dock in self.by_name.values():
-            if focus is not None and dock.isAncestorOf(focus):
-                dock.fold_wanted.emit(not dock.folded)
-
-    def regroup(self) -> None:
-        """After each move of a dock, fold the docks as needed, and hide title lines that a tab makes redundant."""
-        self.folding.apply()
-        for dock in self.by_name.values():
-            grouped = any(not other.isHidden() for other in self._window.tabifiedDockWidgets(dock))
-            dock.show_grouped(grouped)
-        self._put_away_tabs()
-
-    def _put_away_tabs(self) -> None:
-        """Move the tab bars of hidden docks out of view.
-
-        If all docks of a group are hidden at once, Qt leaves the group's tab bar where it was. Qt places it again
-        when it is needed.
-        """
-        shown = {dock.windowTitle() for dock in self.by_name.values() if not dock.isHidden()}
-        for bar in self._window.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly):
-            if not any(bar.tabText(at) in shown for at in range(bar.count())):
-                bar.move(-bar.width() - 1, -bar.height() - 1)
+        for place in self.places.values():
+            if focus is not None and place.isAncestorOf(focus):
+                if isinstance(place, StackSection):
+                    place.fold_wanted.emit(not place.folded)
+                else:
+                    place.put_away()
 
 
 _REST_MS = 120
@@ -270,19 +243,19 @@ class PanelUpdates(QObject):
     def __init__(self, docks: Docks, parent: QObject) -> None:
         super().__init__(parent)
         self._docks = docks
-        self._waiting: dict[PanelDock, StepView] = {}
+        self._waiting: dict[PanelPlace, StepView] = {}
         self._turn = QTimer(self, singleShot=True)
         self._turn.timeout.connect(self._show_next)
-        for dock in docks.by_name.values():
-            dock.visibilityChanged.connect(lambda on, dock=dock: self._show(dock) if on else None)
+        for place in docks.places.values():
+            place.seen_changed.connect(lambda on, place=place: self._show(place) if on else None)
 
     def show_step(self, step: StepView, *, going_on: bool) -> None:
         """Show a step; `going_on` means that more steps follow automatically."""
-        for dock in self._docks.by_name.values():
-            if hasattr(dock.widget(), "show_step"):
-                self._waiting[dock] = step
-                if not going_on or self._docks.is_in_front(dock.name):
-                    self._show(dock)
+        for place in self._docks.places.values():
+            if hasattr(place.widget(), "show_step"):
+                self._waiting[place] = step
+                if not going_on or place.is_seen:
+                    self._show(place)
         if self._waiting and not self._turn.isActive():
             self._turn.start(_REST_MS)
 
@@ -292,7 +265,7 @@ class PanelUpdates(QObject):
         if self._waiting:
             self._turn.start(0)
 
-    def _show(self, dock: PanelDock) -> None:
-        step = self._waiting.pop(dock, None)
+    def _show(self, place: PanelPlace) -> None:
+        step = self._waiting.pop(place, None)
         if step is not None:
-            dock.widget().show_step(step)  # type: ignore[attr-defined]
+            place.widget().show_step(step)  # type: ignore[attr-defined]

@@ -24,9 +24,9 @@ from PySide6.QtWidgets import (
 
 from core.storage.resources import RESOURCES
 from gui.shell.command_set import CommandSet, plain
-from gui.shell.docks import PLACES
-from gui.shell.panel_dock import PanelDock, anchor
+from gui.shell.docks import PANELS
 from gui.shell.parts import WindowParts
+from gui.shell.places import PanelPlace, anchor
 from gui.shell.window_frame import present
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
@@ -88,7 +88,7 @@ def section_for(kind: type) -> str:
 def section_of(widget: QWidget | None) -> str:
     """Return page and heading of the documentation for the innermost widget around `widget` that has one."""
     while widget is not None:
-        if isinstance(widget, PanelDock):
+        if isinstance(widget, PanelPlace):
             return widget.help
         if section := getattr(widget, "help_section", "") or section_for(type(widget)):
             return section
@@ -262,8 +262,8 @@ class KeysDialog(QDialog):
         self._lines = [
             *(_key_line(bound.key, "command", plain(bound.action.text())) for bound in commands),
             *(
-                _key_line(place.key, "panel", f"{place.name}: show and go to, again hides")
-                for place in PLACES
+                _key_line(record.key, "panel", f"{record.name}: show and go to, again folds or hides")
+                for record in PANELS
             ),
             *(_key_line(keys, "in a panel", words) for keys, words in _keys_in_panels()),
         ]

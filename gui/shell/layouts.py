@@ -1,48 +1,36 @@
 """Layouts of the window: which docks are shown for which work, with the positions and sizes that the person left."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QMainWindow
 
-from gui.shell.docks import PLACES, RIGHT, Docks
+from gui.shell.docks import BELOW, RUNS, STEP, Docks
 from gui.widgets.remembered import Remembered
 
 LayoutName = Literal["watch", "debug", "curate"]
-VERSION = 6
+VERSION = 7
 """Version of the state of docks and tool bars. A state saved by another version is not restored."""
 
 
 @dataclass(frozen=True)
 class DockLayout:
-    """The docks that are shown at first; those not listed are placed as in `PLACES`."""
+    """The docks that are shown at first with their sizes, and the sections that are not folded in them."""
 
     shown: frozenset[str]
-    widths: dict[str, int]
-    heights: dict[str, int]
-    moved: dict[str, tuple[Qt.DockWidgetArea, str]] = field(default_factory=dict)
-    """Area and group of the docks that are not placed as in `PLACES`."""
+    unfolded: frozenset[str] | None = None
+    """None for all."""
+    below: int = 0
+    """The height of the dock below the page."""
 
 
 LAYOUTS: dict[LayoutName, DockLayout] = {
-    "watch": DockLayout(
-        shown=frozenset({"Runs & steps", "Action"}),
-        widths={"Runs & steps": 240, "Action": 290},
-        heights={},
-    ),
-    "debug": DockLayout(
-        shown=frozenset(place.name for place in PLACES if not place.hidden),
-        widths={"Runs & steps": 280, "State": 330},
-        heights={"Observation": 200} | {place.name: place.height for place in PLACES if place.height},
-    ),
-    "curate": DockLayout(
-        shown=frozenset({"Runs & steps", "Exemplars", "Observation", "Prompt", "Diff"}),
-        widths={"Runs & steps": 280, "Exemplars": 320},
-        heights={"Observation": 400},
-        moved={"Exemplars": (RIGHT, "exemplars")},
-    ),
+    "watch": DockLayout(frozenset({RUNS, STEP}), frozenset({"Runs & steps", "Action"})),
+    "debug": DockLayout(frozenset({RUNS, STEP, BELOW}), below=220),
+    "curate": DockLayout(frozenset({RUNS, STEP, BELOW}), frozenset({"Runs & steps", "Exemplars"}), below=420),
 }
+_WIDTHS = {RUNS: 270, STEP: 330}
 
 
 class Layouts(QObject):
@@ -64,6 +52,10 @@ class Layouts(QObject):
             (layout for layout in LAYOUTS if layout == remembered.layout_name), "debug"
         )
         self._show()
+        for page in docks.below.pages:
+            if page.name == remembered.front_page and page.is_offered:
+                docks.below.choose(page)
+        docks.below.front_changed.connect(self._keep_front)
 
     def choose(self, name: LayoutName) -> None:
         """Save the current layout and show another one as it was left."""
@@ -78,7 +70,7 @@ class Layouts(QObject):
 
     def reset(self) -> None:
         """Reset the current layout to its default."""
-        self._docks.folding.restore({})
+        self._docks.folding.restore({}, LAYOUTS[self.current].unfolded)
         self._keep_folded()
         self._arrange()
 
@@ -90,26 +82,26 @@ class Layouts(QObject):
 
     def _show(self) -> None:
         self._docks.forget_sizes()
-        self._docks.folding.restore(self._remembered.folded(self.current))
+        unfolded = LAYOUTS[self.current].unfolded
+        self._docks.folding.restore(self._remembered.folded(self.current), unfolded)
         state = self._remembered.layout(self.current, VERSION)
         if state is None or not self._window.restoreState(state, VERSION):
             self._arrange()
             self._sizes_due = not self._window.isVisible()
-        self._docks.regroup()
 
     def _arrange(self) -> None:
-        layout = LAYOUTS[self.current]
-        self._docks.arrange(layout.shown, layout.moved)
+        self._docks.arrange(LAYOUTS[self.current].shown)
         self._size()
 
     def _size(self) -> None:
         self._docks.forget_sizes()
         layout = LAYOUTS[self.current]
-        for sizes, orientation in (
-            (layout.widths, Qt.Orientation.Horizontal),
-            (layout.heights, Qt.Orientation.Vertical),
-        ):
-            self._docks.resize(sizes, orientation)
+        self._docks.resize(_WIDTHS, Qt.Orientation.Horizontal)
+        if layout.below:
+            self._docks.resize({BELOW: layout.below}, Qt.Orientation.Vertical)
+
+    def _keep_front(self, name: str) -> None:
+        self._remembered.front_page = name
 
     def _keep_folded(self) -> None:
         self._remembered.keep_folded(self.current, self._docks.folding.by_hand)

@@ -138,16 +138,20 @@ class MainWindow(WindowParts):
         self.page.pointing_changed.connect(self.action.show_pointing)
         self.page.pointing_changed.connect(self.commands.refresh)
         self.elements.pinned_changed.connect(self.commands.refresh)
-        self.dock("Observation").visibilityChanged.connect(self._mark_kept)
-        self.dock("DevTools").visibilityChanged.connect(self._show_devtools)
+        self.place("Observation").seen_changed.connect(self._mark_kept)
+        self.place("DevTools").seen_changed.connect(self._show_devtools)
+        self.place("DevTools").left.connect(self._show_devtools)
         self.page_area.inspected.connect(self._on_inspected)
         self.runs.run_chosen.connect(self._show_run_card)
         self.run_card.deciding_step_requested.connect(self.deciding_step_requested)
         self.run_card.compare_requested.connect(self.runs.compare_run_requested)
         self.run_card.again_requested.connect(self.tasks.open_task)
         self.run_card.closed.connect(self.commands.refresh)
+        self.state.show_details(self.remembered.state_details)
+        self.state.details_shown.connect(self._keep_details)
         self.state.large_wanted.connect(lambda: self.frame.show_beside(self.state.large, "windows/states"))
         self.stack.call_wanted.connect(self._on_call_wanted)
+        self.log.call_wanted.connect(self._on_call_wanted)
         self.plan.state_changed.connect(self.commands.refresh)
         self.history.changed.connect(self.commands.refresh)
         self.history.said.connect(self.page.messages.say)
@@ -275,8 +279,8 @@ class MainWindow(WindowParts):
         self.commands.refresh()
 
     def _show_devtools(self) -> None:
-        """Open DevTools while their dock is visible, as soon as nobody acts in the page; close them with the dock."""
-        if self.dock("DevTools").isHidden():
+        """Open DevTools once their page is shown, as soon as nobody acts in the live page; close them with it."""
+        if not self.place("DevTools").is_offered:
             if self.devtools.inspector is not None:
                 self.page_area.close_devtools()
         elif self.devtools.inspector is None:
@@ -287,9 +291,9 @@ class MainWindow(WindowParts):
     def _on_inspected(self, view: QWidget | None) -> None:
         self.devtools.show_inspector(view)
         if view is None:
-            self.dock("DevTools").hide()
+            self.place("DevTools").put_away()
         else:
-            self.dock("DevTools").bring()
+            self.place("DevTools").bring()
             self.docks.make_room("DevTools", _DEVTOOLS_HEIGHT)
 
     @Slot(object)
@@ -324,7 +328,7 @@ class MainWindow(WindowParts):
 
     def _mark_kept(self) -> None:
         """Outline what the abstraction kept, while the observation of the current page is shown."""
-        self.page.overlay.show_kept(kept_boxes(self._step) if self.docks.is_in_front("Observation") else ())
+        self.page.overlay.show_kept(kept_boxes(self._step) if self.place("Observation").is_seen else ())
 
     def _show_no_step(self) -> None:
         """Clear what belongs to a run that is no longer current."""
@@ -353,11 +357,14 @@ class MainWindow(WindowParts):
             self.session.trace.show_step(step.run, step.number, side)
 
     def _on_replace(self, row: PermissibleRow) -> None:
-        self.dock("Action").bring()
+        self.place("Action").bring()
         self.action.show_row(row)
 
+    def _keep_details(self, on: bool) -> None:
+        self.remembered.state_details = on
+
     def _on_call_wanted(self, number: int) -> None:
-        self.dock("Prompt").bring()
+        self.place("Prompt").bring()
         self.prompt.show_call(number)
 
     def _on_why_requested(self, text: str) -> None:

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 
 from core.debugger.session_view import AmountView, MechanismView
 from gui.shell.command_set import CommandSet
-from gui.shell.docks import PLACES, Docks
+from gui.shell.docks import PANELS, Docks
 from gui.theme.theme import Theme
 from gui.widgets.commands import MENU_BAR, PACE, RUN, SUBMENUS, VIEW
 from gui.widgets.formats import count
@@ -261,24 +261,24 @@ class Menus(QObject):
     def _panels(self, window: QMainWindow) -> QMenu:
         panels = QMenu("Pa&nels", window)
         self._toggles: dict[str, QAction] = {}
-        for place in PLACES:
-            action = panels.addAction(f"{place.name.replace('&', '&&')}\t{place.key}")
-            self._toggles[place.name] = action
+        for record in PANELS:
+            action = panels.addAction(f"{record.name.replace('&', '&&')}\t{record.key}")
+            self._toggles[record.name] = action
             action.setCheckable(True)
-            action.triggered.connect(lambda on, name=place.name: self._on_toggled(name, on))
+            action.triggered.connect(lambda on, name=record.name: self._on_toggled(name, on))
         panels.aboutToShow.connect(self._show_toggles)
         return panels
 
     def _show_toggles(self) -> None:
         for name, action in self._toggles.items():
-            action.setChecked(not self._docks.by_name[name].isHidden())
+            action.setChecked(self._docks.places[name].is_seen)
 
     def _on_toggled(self, name: str, on: bool) -> None:
-        dock = self._docks.by_name[name]
+        place = self._docks.places[name]
         if on:
-            dock.bring()
+            place.bring()
         else:
-            dock.hide()
+            place.put_away()
 
 
 def _themes(theme: Theme, window: QMainWindow) -> QMenu:

@@ -1,177 +1,166 @@
-"""A dock with one panel and a title line; when folded, only the title line."""
+"""The docks around the live page: a column of sections that scrolls, and pages of which one is shown."""
 
-import re
+from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import QEvent, QPoint, QSize, Qt, Signal
-from PySide6.QtGui import QMouseEvent
-from PySide6.QtWidgets import QApplication, QDockWidget, QLabel, QWidget
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QDockWidget, QFrame, QScrollArea, QStackedWidget, QWidget
 
+from gui.shell.places import PanelPage, StackSection
 from gui.theme.theme import Theme
 from gui.widgets.buttons import icon_button
-from gui.widgets.layouts import in_row
-from gui.widgets.words import ElidedLabel, labelled
+from gui.widgets.item_views import FittedList
+from gui.widgets.layouts import holding, in_column, in_row, reveal
+from gui.widgets.words import ElidedLabel, small_label
 
-FOLD_KEY = "Ctrl+Alt+F"
-_HIGHEST = 16_777_215
-"""The height that Qt uses for a widget without a limit."""
-
-
-class _Title(QWidget):
-    """Name, fact and buttons of a dock. Mouse events go to the dock, which is dragged by its title."""
-
-    def __init__(self, theme: Theme, dock: "PanelDock") -> None:
-        super().__init__(dock)
-        self.setProperty("dockTitle", True)
-        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.name = QLabel(dock.name, self)
-        self.name.setFont(theme.heading_font())
-        self._theme = theme
-        self._dock = dock
-        self.fold = icon_button(theme, "chevron-down", "", self._on_fold, self, size=12)
-        self.show_folded(False)
-        self.fact = ElidedLabel("", self, tone="dim")
-        self.fact.setFont(theme.small_font())
-        self.fact.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        float_words = f"Float or dock {dock.name} (double-click the title)"
-        hide_words = f"Hide {dock.name}; View shows it again ({dock.key})"
-        buttons = (
-            icon_button(theme, "multiple-windows", float_words, dock.toggle_floating, self, size=12),
-            icon_button(theme, "close", hide_words, dock.close, self, size=12),
-        )
-        for button in (self.fold, *buttons):
-            button.setFixedSize(20, 20)
-            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        in_row(self, self.fold, self.name, (self.fact, 1), *buttons, margins=(3, 3, 4, 3), spacing=4)
-
-    def show_folded(self, folded: bool) -> None:
-        words = f"{'Unfold' if folded else 'Fold'} {self._dock.name} ({FOLD_KEY})"
-        labelled(self.fold, words, words)
-        self.fold.setIcon(self._theme.icon("chevron-right" if folded else "chevron-down"))
-
-    def _on_fold(self) -> None:
-        self._dock.fold_wanted.emit(not self._dock.folded)
-
-    def sizeHint(self) -> QSize:
-        return QSize(super().sizeHint().width(), self._theme.scaled(27))
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(80, self._theme.scaled(27))
+_LIST_SHARE = 0.22
+"""The part of a column's height that a list of actions takes at most; longer ones scroll."""
 
 
 class PanelDock(QDockWidget):
-    """Holds one panel. In a group of tabs, the tab names it and the title line is hidden.
+    """Has the title bar of a window while it floats, and none in the main window."""
 
-    When folded, it is only its title line; a click unfolds it.
-    """
-
-    fold_wanted = Signal(bool)
-    """The person wants to fold or unfold it."""
-
-    def __init__(self, theme: Theme, name: str, key: str, panel: QWidget, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.name = name
-        self._tab = name
-        self.key = key
-        self.folded = False
-        self.unfolded_height = 0
-        """Its height before it was folded."""
-        self._fact = ""
-        self._grouped = False
-        self._pressed: QPoint | None = None
+    def __init__(self, name: str, parent: QWidget) -> None:
+        super().__init__(name, parent)
         self.setObjectName(f"dock.{name}")
-        self.setAccessibleName(name)
-        panel.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.setWidget(panel)
-        self.topLevelChanged.connect(lambda _on: self.show_tab(self._tab))
-        self.show_tab(name)
-        self._title = _Title(theme, self)
         self._no_title = QWidget(self)
         self._no_title.setFixedHeight(0)
-        self.setTitleBarWidget(self._title)
-
-    @property
-    def help(self) -> str:
-        """Page and heading of the documentation for the panel."""
-        return f"window.md#{anchor(self.name)}"
-
-    @property
-    def fact(self) -> str:
-        return self._fact
+        self.setTitleBarWidget(self._no_title)
+        self.topLevelChanged.connect(self._on_floating)
 
     @property
     def is_docked(self) -> bool:
         return not self.isHidden() and not self.isFloating()
 
-    @property
-    def is_in_front(self) -> bool:
-        """Whether it is visible and not behind another tab."""
-        return self.isVisible() and not self.visibleRegion().isEmpty()
+    def _on_floating(self, floating: bool) -> None:
+        # Without a widget of its own, a floating dock gets the title bar of the desktop, which moves it.
+        self.setTitleBarWidget(None if floating else self._no_title)  # type: ignore[arg-type]
 
-    def show_tab(self, text: str) -> None:
-        """Name its tab, or its window while it floats, where an ampersand marks no key."""
-        self._tab = text
-        self.setWindowTitle(text if self.isFloating() else text.replace("&", "&&"))
+    def _window_buttons(self, theme: Theme, close: str) -> tuple[QWidget, QWidget]:
+        floating = f"Float {self.windowTitle()} in a window of its own, or dock it again"
+        float_button = icon_button(
+            theme, "multiple-windows", floating, lambda: self.setFloating(not self.isFloating()), size=12
+        )
+        close_button = icon_button(theme, "close", close, self.put_away, size=12)
+        for button in (float_button, close_button):
+            button.setFixedSize(20, 20)
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        return float_button, close_button
 
-    def show_fact(self, text: str) -> None:
-        """Show the main fact at the right of the title."""
-        self._fact = text
-        if not self.folded:
-            self._title.fact.setText(text)
+    def put_away(self) -> None:
+        """Hide the dock."""
+        self.hide()
 
-    def show_folded(self, folded: bool, why: str) -> bool:
-        """Fold to the title, which then shows the reason, or unfold; return whether it was unfolded just now."""
-        self._title.fact.setText((why or "folded") if folded else self._fact)
-        before, self.folded = self.folded, folded
-        if folded == before:
-            return False
-        if folded:
-            self.unfolded_height = self.height()
-        self._title.show_folded(folded)
-        self.show_grouped(self._grouped)
-        # If hidden, the dock would have no width. If disabled, Tab skips its contents.
-        self.widget().setMaximumHeight(0 if folded else _HIGHEST)
-        self.widget().setEnabled(not folded)
-        return not folded
 
-    def bring(self) -> None:
-        """Unfold it and bring it in front of the other tabs of its group."""
+class _Column(QScrollArea):
+    """Scrolls vertically, and is as wide as its content needs; lists of actions in it take a part of its height."""
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        content = self.widget()
+        if content is not None and watched is content and event.type() == QEvent.Type.LayoutRequest:
+            least = content.minimumSizeHint().width()
+            self.setMinimumWidth(least + self.verticalScrollBar().sizeHint().width())
+        return super().eventFilter(watched, event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        for shown in self.findChildren(FittedList):
+            shown.limit(round(event.size().height() * _LIST_SHARE))
+
+
+class StackDock(PanelDock):
+    """A column of sections. The first has the buttons of the dock in its title."""
+
+    def __init__(self, theme: Theme, name: str, sections: Sequence[StackSection], parent: QWidget) -> None:
+        super().__init__(name, parent)
+        self.sections = sections
+        for button in self._window_buttons(theme, f"Hide {name}; View > Panels shows it again"):
+            sections[0].title.row.addWidget(button)
+        self.area = _Column()
+        self.area.setWidgetResizable(True)
+        self.area.setFrameShape(QFrame.Shape.NoFrame)
+        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        shares = [(section, int(section.stretched)) for section in sections]
+        rest = 0 if any(section.stretched for section in sections) else 1
+        self.area.setWidget(holding(in_column(None, *shares, rest, spacing=0)))
+        self.setWidget(self.area)
+        for section in sections:
+            section.wanted.connect(lambda section=section: self._bring(section))
+            section.left.connect(lambda section=section: self._put_away(section))
+
+    def _bring(self, section: StackSection) -> None:
         self.show()
         self.raise_()
-        if self.folded:
-            self.fold_wanted.emit(False)
+        if section.folded:
+            section.fold_wanted.emit(False)
+        reveal(section)
 
-    def toggle_floating(self) -> None:
-        self.setFloating(not self.isFloating())
-
-    def show_grouped(self, grouped: bool) -> None:
-        """Hide the title line while a tab names the dock."""
-        self._grouped = grouped
-        titled = self.folded or self.isFloating() or not grouped
-        wanted = self._title if titled else self._no_title
-        if self.titleBarWidget() is not wanted:
-            self.titleBarWidget().hide()
-            self.setTitleBarWidget(wanted)
-            wanted.show()
-
-    def event(self, event: QEvent) -> bool:
-        # QDockWidget handles mouse events for dragging before it calls any of its handlers.
-        if self.folded and isinstance(event, QMouseEvent) and event.button() == Qt.MouseButton.LeftButton:
-            place = event.position().toPoint()
-            if event.type() == QEvent.Type.MouseButtonPress:
-                self._pressed = place if self._title.geometry().contains(place) else None
-            elif event.type() == QEvent.Type.MouseButtonRelease and self._pressed is not None:
-                moved, self._pressed = (place - self._pressed).manhattanLength(), None
-                if moved < QApplication.startDragDistance():
-                    self.fold_wanted.emit(False)
-        return super().event(event)
-
-    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        if self._title.isVisible() and self._title.geometry().contains(event.position().toPoint()):
-            self.toggle_floating()
+    def _put_away(self, section: StackSection) -> None:
+        if all(other.folded for other in self.sections if other is not section):
+            self.hide()
         else:
-            super().mouseDoubleClickEvent(event)
+            section.fold_wanted.emit(True)
 
 
-def anchor(heading: str) -> str:
-    """Return a heading's anchor in GitHub's notation."""
-    return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+class PagesDock(PanelDock):
+    """Pages in groups, each with a button in one line above them."""
+
+    front_changed = Signal(str)
+    """The name of the page that is in front."""
+
+    def __init__(
+        self, theme: Theme, name: str, groups: Mapping[str, Sequence[PanelPage]], parent: QWidget
+    ) -> None:
+        super().__init__(name, parent)
+        self.pages = [page for pages in groups.values() for page in pages]
+        self._shown = QStackedWidget()
+        self.fact = small_label(theme)
+        self.fact.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        choices: list[QWidget] = []
+        for group, pages in groups.items():
+            label = ElidedLabel(group or "│", tone="" if group else "dim")
+            label.setFont(theme.heading_font())
+            choices += [label, *(page.button for page in pages)]
+            for page in pages:
+                self._shown.addWidget(page)
+                page.wanted.connect(lambda page=page: self.bring(page))
+                page.left.connect(lambda page=page: self._put_away(page))
+                page.fact_shown.connect(lambda: self.fact.setText(self.front.fact))
+        buttons = self._window_buttons(
+            theme, "Close DevTools, or hide these panels; their keys show them again"
+        )
+        head = holding(in_row(None, *choices, (self.fact, 1), *buttons, margins=(10, 3, 6, 3), spacing=6))
+        head.setProperty("dockTitle", True)
+        head.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setWidget(holding(in_column(None, head, (self._shown, 1), spacing=0)))
+        self.pages[0].button.setChecked(True)
+
+    @property
+    def front(self) -> PanelPage:
+        return self.pages[self._shown.currentIndex()]
+
+    def bring(self, page: PanelPage) -> None:
+        """Show the dock with this page."""
+        self.choose(page)
+        self.show()
+        self.raise_()
+
+    def choose(self, page: PanelPage) -> None:
+        """Put a page in front of the others."""
+        page.button.show()
+        page.button.setChecked(True)
+        self._shown.setCurrentWidget(page)
+        self.fact.setText(page.fact)
+        self.front_changed.emit(page.name)
+
+    def put_away(self) -> None:
+        self._put_away(self.front)
+
+    def _put_away(self, page: PanelPage) -> None:
+        if not page.on_request:
+            self.hide()
+            return
+        page.button.hide()
+        if page is self.front:
+            self.choose(self.pages[0])

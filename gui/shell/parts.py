@@ -13,13 +13,11 @@ from gui.page.page_stack import PageStack
 from gui.panels.action.panel import ActionPanel
 from gui.panels.action_space import PermissiblePanel
 from gui.panels.breakpoints.panel import BreakpointsPanel
-from gui.panels.calls import CallsPanel
 from gui.panels.devtools import DevToolsPanel
 from gui.panels.diff import DiffPanel
 from gui.panels.exemplars import ExemplarsPanel
-from gui.panels.log import LogPanel
+from gui.panels.log.panel import LogPanel
 from gui.panels.observation import ObservationPanel
-from gui.panels.page_log import PageLogPanel
 from gui.panels.plan.panel import PlanPanel
 from gui.panels.prompt import PromptPanel
 from gui.panels.runs.card import RunCard
@@ -29,23 +27,19 @@ from gui.panels.state.panel import StatePanel
 from gui.panels.timeline.strip import TimeStrip
 from gui.shell.bars import StatusLine, ToolBar
 from gui.shell.command_set import CommandSet
-from gui.shell.docks import PLACES, Docks
+from gui.shell.docks import PANELS, Docks
 from gui.shell.layouts import Layouts
 from gui.shell.menus import Menus
-from gui.shell.panel_dock import PanelDock
+from gui.shell.places import PanelPlace
 from gui.shell.undo import UndoHistory
 from gui.shell.window_frame import WindowFrame
 from gui.task_chooser.opening import TaskOpening
 from gui.theme.theme import Theme
-from gui.widgets.formats import cut
 from gui.widgets.remembered import Remembered
 
 if TYPE_CHECKING:
     from core.debugger.session import Session
     from gui.shell.chosen_settings import ChosenSettings
-
-_TAB_FACT = 18
-"""Maximum number of characters of a fact in a tab."""
 
 
 class WindowParts(QMainWindow):
@@ -133,11 +127,11 @@ class WindowParts(QMainWindow):
         self.addToolBar(self.time)
         self.status = StatusLine(theme, self)
         self.setStatusBar(self.status)
-        for place in PLACES:
-            QShortcut(place.key, self, lambda name=place.name: self.docks.reach(name))
-            panel = self.dock(place.name).widget()
-            if hasattr(panel, "fact_changed"):
-                panel.fact_changed.connect(lambda fact, name=place.name: self._show_fact(name, fact))
+        for record in PANELS:
+            QShortcut(record.key, self, lambda name=record.name: self.docks.reach(name))
+            place = self.place(record.name)
+            if (fact_changed := getattr(place.widget(), "fact_changed", None)) is not None:
+                fact_changed.connect(place.show_fact)
 
     def _name_panels(self) -> None:
         """Set names for the panels that the window or a feature uses."""
@@ -153,8 +147,6 @@ class WindowParts(QMainWindow):
         self.observation = panel(ObservationPanel)
         self.prompt = panel(PromptPanel)
         self.diff = panel(DiffPanel)
-        self.calls = panel(CallsPanel)
-        self.page_log = panel(PageLogPanel)
         self.log = panel(LogPanel)
         self.devtools = panel(DevToolsPanel)
 
@@ -165,15 +157,8 @@ class WindowParts(QMainWindow):
 
     def command_owners(self) -> Iterable[tuple[object, str]]:
         """Return the objects that declare commands, each with its page and heading of the documentation."""
-        return [(dock.widget(), dock.help) for dock in self.docks.by_name.values()]
+        return [(place.widget(), place.help) for place in self.docks.places.values()]
 
-    def _show_fact(self, name: str, fact: str) -> None:
-        """Show a panel's fact in its dock's title and, if the dock is tabbed, in the tab."""
-        dock = self.docks.by_name[name]
-        dock.show_fact(fact)
-        if name in ("State", "Prompt", "Calls"):
-            dock.show_tab(f"{name} {cut(fact, _TAB_FACT)}".rstrip())
-
-    def dock(self, name: str) -> PanelDock:
-        """Return a dock by its name in the View menu."""
-        return self.docks.by_name[name]
+    def place(self, name: str) -> PanelPlace:
+        """Return where a panel is, by its name in the View menu."""
+        return self.docks.places[name]

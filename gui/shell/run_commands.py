@@ -155,7 +155,7 @@ class SteppingCommands(CommandGroup):
             lambda self: self.session.run_commands.stop(), _why_no_stop, bar=BarPlace(8)),
         Command("back", "&Back", "Ctrl+B", "debug-step-back", RUN, 2.2,
             "Go back on a branch to before the step in view, or to before the last step", back,
-            CommandGroup.why_no_back, bar=BarPlace(1, 10), help=_BACK),
+            CommandGroup.why_no_back, help=_BACK),
         Command("success", "It succee&ded", "Ctrl+Shift+Y", "pass", RUN, 4.1, "Record that the run did what was asked",
             lambda self: self.session.run_commands.end(True), _why_no_end, help="tasks.md"),
         Command("failure", "It did &not succeed", "Ctrl+Shift+X", "error", RUN, 4.2,
@@ -254,7 +254,7 @@ class EditCommands(CommandGroup):
         return "" if self.window.plan.can_edit else none
 
     def edit_plan(self) -> None:
-        self.window.dock("Plan & remedies").bring()
+        self.window.place("Plan & remedies").bring()
         self.window.plan.edit()
 
     COMMANDS = (

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gui.shell.parts import WindowParts
 
 IMPORTED = "Runs (*.backstep *.json);;All files (*)"
-_SEARCHED = ("Observation", "Prompt", "Diff", "Page log", "Log", "Permissible actions", "Exemplars")
+_SEARCHED = ("Observation", "Prompt", "Diff", "Log", "Permissible actions", "Exemplars")
 """Docks with a search field, in the order that Ctrl+F tries if none of them has the focus."""
 
 
@@ -108,8 +108,8 @@ class ViewCommands(CommandGroup):
         while widget is not None and not hasattr(widget, "focus_search"):
             widget = widget.parentWidget()
         if widget is None or widget is window.tool_bar:
-            front = (name for name in _SEARCHED if window.docks.is_in_front(name))
-            widget = next((window.dock(name).widget() for name in front), None)
+            front = (name for name in _SEARCHED if window.place(name).is_seen)
+            widget = next((window.place(name).widget() for name in front), None)
         if widget is not None:
             widget.focus_search()
 
@@ -205,7 +205,8 @@ class LayoutCommands(CommandGroup):
         Command("layout_curate", "&Curate", "Ctrl+Alt+3", "library", LAYOUT, 1.3,
             "Show runs, exemplars, observation, prompt and diff large", **_layout("curate")),
         Command("fold_panel", "Fol&d the panel", "Ctrl+Alt+F", "fold", LAYOUT, 2.1,
-            "Fold the focused panel to its title, or unfold it", lambda self: self.window.docks.fold_focused()),
+            "Fold the focused panel to its title, or unfold it; below the page, hide the panels",
+            lambda self: self.window.docks.fold_focused()),
         Command("reset_layout", "&Reset layout", "Ctrl+Shift+0", "layout", LAYOUT, 2.2,
             "Reset the current layout to its default", lambda self: self.window.layouts.reset()),
     )  # fmt: skip

@@ -90,16 +90,16 @@ class TimelineController(FeatureController):
         self._rest = QTimer(self, singleShot=True)
         self._rest.timeout.connect(self._read_times)
         self.follow(service.changed, self._show_times)
-        self.follow(service.logged, window.page_log.show_log)
+        self.follow(service.logged, window.log.show_log)
         self.follow(window.session.session_changed, self._show_session)
         window.step_shown.connect(self._on_step)
-        window.dock("Page log").visibilityChanged.connect(lambda on: self._read_log() if on else None)
+        window.place("Log").seen_changed.connect(lambda on: self._read_log() if on else None)
 
     @Slot(object)
     def _on_step(self, step: StepView) -> None:
         self._step = step if step.number else None
-        self.window.page_log.wait(step.run, step.number)
-        if self.window.docks.is_in_front("Page log"):
+        self.window.log.wait(step.run, step.number)
+        if self.window.place("Log").is_seen:
             self._read_log()
         if step.run != self._timed:
             self._read_times()

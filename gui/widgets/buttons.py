@@ -97,15 +97,17 @@ class ElidedButton(QPushButton):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(60, super().minimumSizeHint().height())
+        least = super().minimumSizeHint()
+        return QSize(min(60, least.width()), least.height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QStylePainter(self)
         option = QStyleOptionButton()
         self.initStyleOption(option)
-        around = self.sizeHint().width() - self.fontMetrics().horizontalAdvance(self.text())
-        room = max(0, self.width() - around)
-        option.text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, room)
+        missing = self.sizeHint().width() - self.width()
+        if missing > 0:
+            room = max(0, self.fontMetrics().horizontalAdvance(self.text()) - missing)
+            option.text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, room)
         painter.drawControl(QStyle.ControlElement.CE_PushButton, option)
 
 

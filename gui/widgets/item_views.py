@@ -20,7 +20,9 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QContextMenuEvent, QFont, QKeyEvent, QKeySequence, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
+    QListView,
     QMenu,
+    QSizePolicy,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
@@ -63,6 +65,26 @@ class RowsModel(QAbstractListModel):
         if row is None or role == ROW:
             return row
         return (self._words[role](row) or None) if role in self._words else None
+
+
+class FittedList(QListView):
+    """A list of rows of one height, as high as its rows need up to a limit."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent, uniformItemSizes=True)
+        self._limit = 0
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def limit(self, height: int) -> None:
+        """Set the largest height in pixels; at least four rows are shown."""
+        self._limit = height
+        self.fit()
+
+    def fit(self) -> None:
+        """Take the height that the rows need."""
+        row = self.sizeHintForRow(0)
+        rows = self.model().rowCount()
+        self.setFixedHeight(max(0, min(rows * row, max(self._limit, 4 * row))) + 2 * self.frameWidth())
 
 
 class RowDelegate(QStyledItemDelegate):

@@ -2,7 +2,7 @@
 
 from typing import TypeVar
 
-from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtCore import QPoint, QRect, QSize, Qt, QTimer
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import (
     QBoxLayout,
@@ -186,6 +186,20 @@ def on_panel(widget: QWidget) -> None:
     """Give a widget of a window the background of panels."""
     widget.setBackgroundRole(QPalette.ColorRole.Base)
     widget.setAutoFillBackground(True)
+
+
+def in_sections(*contents: QWidget) -> QWidget:
+    """Return a widget with these below each other, each as high as its content."""
+    return holding(in_column(None, *contents, 1, margins=(0, 0, 0, 6), spacing=0))
+
+
+def reveal(widget: QWidget) -> None:
+    """Scroll the area around a widget so that it is visible, once the layout has made space for it."""
+    area: QWidget | None = widget.parentWidget()
+    while area is not None and not isinstance(area, QScrollArea):
+        area = area.parentWidget()
+    if isinstance(area, QScrollArea):
+        QTimer.singleShot(0, widget, lambda: area.ensureWidgetVisible(widget, 0, 4))
 
 
 def scrolled(name: str, *contents: QWidget, tall: QWidget | None = None) -> QScrollArea:

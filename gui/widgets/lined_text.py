@@ -238,7 +238,9 @@ class LinedText(QPlainTextEdit):
             return
         digits = len(str(self.blockCount())) if self._has_numbers else 0
         width = _SIGNS + digits * self.fontMetrics().horizontalAdvance("0") + (4 if digits else 0)
-        self.setViewportMargins(width, 0, 0, 0)
+        if self.viewportMargins().left() != width:
+            # Setting the same again lays out again: a scroll bar that comes and goes would do so forever.
+            self.setViewportMargins(width, 0, 0, 0)
         inside = self.contentsRect()
         self._margin.setGeometry(inside.left(), inside.top(), width, self.viewport().height())
 

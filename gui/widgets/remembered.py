@@ -120,6 +120,10 @@ class Remembered:
     """Seconds to wait between the steps of a run."""
     downloads = _Kept("browser/downloads", "", str)
     """The folder in which downloads are saved; empty for the system's folder."""
+    state_details = _Kept("state/details", False, lambda text: text == "true", _to_word)
+    """Whether the panel State shows what is remembered, the states tried and the instruction."""
+    front_page = _Kept("layout/page", "", str)
+    """The name of the panel that is in front below the live page."""
     waits_folded = _Kept("time/folded", True, lambda text: text != "false", _to_word)
     """Whether the time bar draws waits short."""
     film_shown = _Kept("time/film", True, lambda text: text != "false", _to_word)

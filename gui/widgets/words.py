@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QHelpEvent, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QSizePolicy, QStackedWidget, QToolTip, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QSizePolicy, QToolTip, QVBoxLayout, QWidget
 
 from core.browser.floods import shortened
 from gui.theme.theme import Theme
@@ -113,25 +113,28 @@ class NoteLabel(Paragraph):
         self.setVisible(bool(text))
 
 
-class OrWords(QStackedWidget):
-    """Shows its content, or instead a text that explains why there is none."""
+class OrWords(QWidget):
+    """Shows its content, or instead a text that explains why there is none. It is as high as what it shows."""
 
     def __init__(self, content: QWidget, parent: QWidget | None = None, words: str = "") -> None:
         super().__init__(parent)
         self.content = content
         self.words = EmptyText()
-        self.addWidget(content)
-        self.addWidget(self.words)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(content)
+        column.addWidget(self.words)
         self.say(words)
 
     def say(self, text: str) -> None:
         """Show `text` instead of the content, or the content if it is empty."""
         self.words.setText(text)
         self.words.setAccessibleName(text)
-        self.setCurrentWidget(self.words if text else self.content)
+        self.words.setVisible(bool(text))
+        self.content.setVisible(not text)
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(60, 30)
+        return QSize(60, super().minimumSizeHint().height())
 
 
 def labelled(widget: AnyWidget, name: str, tooltip: str = "") -> AnyWidget:

@@ -42,7 +42,7 @@ def main() -> None:
             figures["memory_after_mb"] = pss_mb()
             window.tool_bar.search.setText(WORDS)
             typed = time.perf_counter()
-        elif "stalls" in figures and window.dock("Runs & steps").fact.endswith("found"):
+        elif "stalls" in figures and window.place("Runs & steps").fact.endswith("found"):
             window.runs.tree.viewport().repaint()
             figures["search_ms"] = (time.perf_counter() - typed) * 1000
             window.close()

@@ -342,6 +342,7 @@ def _call(source: StepSource, call: CallRecord) -> CallView:
         cached_cost=reply.cached_cost,
         tokens_estimated=call.usage.estimated,
         cost=call.cost,
+        started=call.started,
         seconds=call.seconds,
         retries=tuple(f"{retry.reason} (waited {retry.waited:.1f} s)" for retry in call.retries),
         error=call.error,

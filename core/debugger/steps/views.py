@@ -327,6 +327,8 @@ class CallView(Record):
     cost: float | None = None
     cached_cost: float | None = None
     """What of the cost is for the cached tokens."""
+    started: float = 0.0
+    """Seconds since the epoch."""
     seconds: float = 0.0
     retries: tuple[str, ...] = ()
     error: str = ""

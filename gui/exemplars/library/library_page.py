@@ -405,7 +405,7 @@ class LibraryPage(QWidget):
         self._ask(self.filters.query)
 
     def _on_left(self) -> None:
-        if self.or_words.currentWidget() is self.table:
+        if not self.table.isHidden():
             self.table.setFocus()
             self.table.choose_first()
 

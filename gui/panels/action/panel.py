@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton, QScrollArea, QWidget
+from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton, QWidget
 
 from core.debugger.live_page import Picked
 from core.debugger.session_view import SessionView
@@ -16,7 +16,7 @@ from core.schema.action_space import PermissibleRow
 from gui.panels.action.form import ActionForm, same_action
 from gui.panels.action.queue_list import QueueList
 from gui.theme.theme import Theme
-from gui.widgets.layouts import FlowLayout, in_column, in_row
+from gui.widgets.layouts import FlowLayout, in_column, in_row, reveal
 from gui.widgets.origin import OriginMark
 from gui.widgets.provenance_menu import WhyMenu
 from gui.widgets.words import FittedText, NoteLabel, OrWords, labelled, set_flag, set_tone
@@ -267,7 +267,7 @@ class ActionPanel(QWidget):
         self.proposed = NoteLabel("dim", parent=content)
         self.form = ActionForm(theme, content)
         self.form.changed.connect(self._on_changed)
-        self.form.problem_shown.connect(self._reveal_problem)
+        self.form.problem_shown.connect(lambda: reveal(self.form.note))
         self.taken = NoteLabel("", parent=content)
         self.taken.setFont(theme.machine_font())
         self.message = NoteLabel("", parent=content)
@@ -293,13 +293,8 @@ class ActionPanel(QWidget):
         in_column(
             content, head, self.notice, self.told, *thinking, *acting, 1, margins=(10, 7, 10, 7), spacing=6
         )
-        area = self._area = QScrollArea(self)
-        area.setWidgetResizable(True)
-        area.setMinimumWidth(_MINIMUM_WIDTH)
-        area.setWidget(content)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.or_words = OrWords(area, self)
+        content.setMinimumWidth(_MINIMUM_WIDTH)
+        self.or_words = OrWords(content, self)
         self.buttons = ActionButtons(self)
         self.buttons.accept.clicked.connect(self.accept)
         self.buttons.answer.clicked.connect(self.accept)
@@ -369,10 +364,6 @@ class ActionPanel(QWidget):
             accept=ready and self.acceptable,
             answer=ready or (not needs_action and not self.form.text.strip()),
         )
-
-    def _reveal_problem(self) -> None:
-        # Its position is known after the layout has made space for it.
-        QTimer.singleShot(0, self, lambda: self._area.ensureWidgetVisible(self.form.note, 0, 4))
 
     def _settle_at(self, text: str) -> None:
         self._base = text

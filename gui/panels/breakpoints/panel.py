@@ -14,7 +14,7 @@ from core.debugger.steps.views import StepView
 from gui.panels.breakpoints.expression_field import ExpressionField
 from gui.theme.theme import Theme
 from gui.widgets.buttons import ElidedButton, icon_button
-from gui.widgets.layouts import FlowLayout, Section, in_column, in_row, scrolled
+from gui.widgets.layouts import FlowLayout, Section, in_column, in_row, in_sections
 from gui.widgets.rows import Row, Rows
 from gui.widgets.words import EmptyText, NoteLabel, labelled
 
@@ -200,8 +200,7 @@ class BreakpointsPanel(QWidget):
         self._view = BreaksView()
         self._place: tuple[int, int] | None = None
         """Run and number of the step in view."""
-        area = scrolled("Breakpoints", self._breakpoints_section(), self._watches_section())
-        in_column(self, area)
+        in_column(self, in_sections(self._breakpoints_section(), self._watches_section()))
         self.show_breaks(BreaksView())
 
     @property

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from core.debugger.steps.views import GradeView, JudgementView, PermissibleView, PlanView, StepView
 from core.schema.progress import Subtask
+from core.schema.restore import GRADES
 from core.schema.step import JudgementPart, RemedyRecord
 from gui.panels.plan.editor import PlanEditor
 from gui.theme.theme import Theme
@@ -19,7 +20,7 @@ from gui.widgets.editable import EditablePanel, show_right, why_no
 from gui.widgets.enabled_commands import why_no_step
 from gui.widgets.formats import count, ranges, seconds
 from gui.widgets.item_views import ROW, MenuEntry, RowMenu
-from gui.widgets.layouts import Section, in_column, indented, scrolled
+from gui.widgets.layouts import Section, in_column, in_sections, indented
 from gui.widgets.rows import Row, Rows
 from gui.widgets.words import FittedText, NoteLabel, OrWords
 
@@ -130,6 +131,7 @@ def grade_row(grade: GradeView) -> Row:
         *GRADE_MARKS[grade.grade],
         word=grade.grade,
         detail="\n".join(filter(None, lines)),
+        tooltip=f"{grade.grade}: {GRADES[grade.grade]}",
     )
 
 
@@ -206,7 +208,7 @@ class PlanPanel(EditablePanel):
         self.went_back = Rows(theme, "Times the run went back, latest first")
         self.grades = Section(theme, "Going back", self.went_back)
         sections = (self.plan, self.remedies, self.judgements, self.grades, self.experience)
-        self.or_words = OrWords(scrolled("Plan & remedies", *sections), self)
+        self.or_words = OrWords(in_sections(*sections), self)
         self.or_words.say(NONE)
         in_column(self, self.or_words)
 

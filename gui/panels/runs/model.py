@@ -14,6 +14,7 @@ from typing import Any, Literal
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, Qt, Signal
 
 from core.debugger.session_view import RunsView
+from core.schema.restore import GRADES
 from core.schema.step import PHASES
 from core.trace.records import RunRow, StepRow
 from gui.theme.tokens import ORIGIN_SHAPES
@@ -432,7 +433,7 @@ def _tooltip(node: Node) -> str:
     word = run_word(run, current=node.current)
     parts = [f"Run {run.run}{name}: {run.task}, seed {run.seed}, {word}", run.instruction]
     if run.parent_run is not None:
-        grade = f"; its first page was restored: {run.grade}" if run.grade else ""
+        grade = f"; its first page was restored: {run.grade} ({GRADES[run.grade]})" if run.grade else ""
         parts.append(f"Branch of run {run.parent_run} at step {run.parent_step}{grade}")
         parts += [f"Differs by {difference}" for difference in run.differences]
     parts += [_why_not(run), f"{run.preset} · {run.llm} · {run.steps} steps", run.error]

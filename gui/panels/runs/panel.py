@@ -238,7 +238,7 @@ class RunsPanel(QWidget):
             MenuEntry(
                 "Fix from this step…", partial(self.fix_requested.emit, *place), "Ctrl+.", why=_FIX_STEP
             ),
-            MenuEntry("Fork…", fork, "Ctrl+Shift+F", why=_FORK),
+            MenuEntry("Try again from here…", fork, "Ctrl+Shift+F", why=_FORK),
             MenuEntry("Ask again…", ask, why=_ASK),
             MenuEntry("Where its action comes from…", why, "Ctrl+I", why=_WHY),
             MenuEntry("Compare with the step in view…", compare, enabled=other, why=_COMPARE_STEP),

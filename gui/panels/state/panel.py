@@ -9,12 +9,12 @@ from core.schema.step import Fit
 from gui.panels.state.space_window import NONE as NO_SPACE
 from gui.panels.state.space_window import StateSpaceWindow
 from gui.theme.theme import Theme
-from gui.widgets.buttons import icon_button, key_button
+from gui.widgets.buttons import ElidedButton, icon_button, key_button
 from gui.widgets.commands import AGAIN, CHANGE, VIEW, Command
 from gui.widgets.editable import EditablePanel, show_right, why_no
 from gui.widgets.formats import count
 from gui.widgets.item_views import ROW, MenuEntry, RowMenu, open_menu
-from gui.widgets.layouts import Section, in_column, in_row, indented, scrolled
+from gui.widgets.layouts import Section, in_column, in_row, in_sections, indented
 from gui.widgets.rows import Row, Rows
 from gui.widgets.words import ElidedLabel, FittedText, NoteLabel, OrWords, set_tone
 
@@ -30,11 +30,13 @@ class StatePanel(EditablePanel):
     """The path of the state space to open in the editor."""
     breakpoint_wanted = Signal(object)
     """A `Breakpoint` at a state of the diagram."""
+    details_shown = Signal(bool)
     large_wanted = Signal()
     """Show `large`, the window with the diagram."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._theme = theme
         self._view = StateView()
         self.large = StateSpaceWindow(theme, self)
         self.diagram = self.large.diagram
@@ -58,7 +60,16 @@ class StatePanel(EditablePanel):
         self.fits_section = Section(theme, "States tried", self.fits)
         kept = (self.buffer_section, self.remembered_section)
         tried = (self.fits_section, self.instruction_section)
-        area = scrolled("State", head, notes, *kept, *tried)
+        self.details = in_sections(*kept, *tried)
+        self.details.hide()
+        self.details_button = ElidedButton(
+            "", "Show or hide what is remembered, the states tried and the instruction"
+        )
+        self.details_button.setProperty("flat", True)
+        self.details_button.setStyleSheet("text-align: left; padding-left: 2px")
+        self.details_button.clicked.connect(lambda: self.show_details(self.details.isHidden()))
+        theme.changed.connect(self._tell_details)
+        area = in_sections(head, notes, indented(self.details_button), self.details)
         self.or_words = OrWords(area, self)
         in_column(self, self.or_words)
         self.show_state(StateView())
@@ -99,7 +110,32 @@ class StatePanel(EditablePanel):
         self.fits.show_rows(_fit_row(one) for one in view.fits)
         fitting = sum(1 for one in view.fits if one.fits)
         self.fits_section.show_where(view.fits, f"{fitting} of {len(view.fits)} fit")
+        self._tell_details()
         self.fact_changed.emit(view.state if not view.message else "")
+
+    def show_details(self, on: bool) -> None:
+        """Show or hide what is remembered, the states tried and the instruction."""
+        if on == self.details.isHidden():
+            self.details.setVisible(on)
+            self._tell_details()
+            self.details_shown.emit(on)
+
+    def _tell_details(self) -> None:
+        """Say in the button what the details are."""
+        view = self._view
+        fitting = sum(1 for fit in view.fits if fit.fits)
+        parts = (
+            f"{len(view.remembered)} remembered" if view.remembered else "",
+            f"{len(view.buffer)} set aside" if view.buffer else "",
+            f"{fitting} of {len(view.fits)} fit" if view.fits else "",
+            "instruction" if view.instruction else "",
+        )
+        text = " · ".join(filter(None, parts))
+        self.details_button.setVisible(bool(text))
+        self.details_button.setText(text)
+        self.details_button.setAccessibleName(f"Details of the state: {text}")
+        folded = self.details.isHidden()
+        self.details_button.setIcon(self._theme.icon("chevron-right" if folded else "chevron-down"))
 
     def _head(self, theme: Theme) -> QWidget:
         head = QWidget(self)

@@ -162,3 +162,24 @@ def test_an_attached_agent_goes_on_without_what_only_built_in_ones_have(dialog: 
     pick(form.preset, "laser")
     own = (form.policies, form.policy, form.exemplars, *form.amounts.values())
     assert all(field.isVisibleTo(form) for field in own)
+
+
+def test_the_button_says_whether_it_goes_back_or_forks_and_its_key_works_for_both(
+    dialog: ForkDialog, qtbot: QtBot
+):
+    assert dialog.fork_button.text() == "Go back"
+    with qtbot.waitSignal(dialog.fork_requested) as asked:
+        qtbot.keyClick(dialog, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert asked.args == [12, 3, Changes(), False]
+    pick(dialog.form.preset, "laser")
+    assert dialog.fork_button.text() == "Fork"
+    with qtbot.waitSignal(dialog.fork_requested) as asked:
+        qtbot.keyClick(dialog, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert asked.args == [12, 3, Changes(preset="laser"), False]
+
+
+def test_the_deciding_step_is_looked_for_from_here(dialog: ForkDialog, qtbot: QtBot):
+    with qtbot.waitSignal(dialog.bisect_requested) as asked:
+        dialog.bisect_button.click()
+    assert asked.args == [12]
+    assert not dialog.isVisible()

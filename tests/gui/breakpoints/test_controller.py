@@ -42,7 +42,7 @@ def show(qtbot: QtBot, window: MainWindow, service: AskedService) -> None:
 
 def test_the_list_is_shown_with_its_count_in_the_title(window, service, qtbot: QtBot):
     show(qtbot, window, service)
-    assert window.dock("Breakpoints").fact == "4 of 5 on"
+    assert window.place("Breakpoints").fact == "4 of 5 on"
 
 
 def test_a_new_breakpoint_is_made_in_the_dialog_which_closes_when_it_was_taken(
@@ -117,9 +117,9 @@ def test_keys_go_backwards_from_the_step_in_view(window, session, service, qtbot
 
 
 def test_a_key_leads_to_the_line_of_the_watches(window, qtbot: QtBot):
-    window.dock("Breakpoints").hide()
+    window.place("Breakpoints").put_away()
     qtbot.keyClick(window, Qt.Key.Key_W, CTRL | SHIFT)
-    assert window.dock("Breakpoints").isVisible()
+    assert window.place("Breakpoints").isVisible()
     assert window.focusWidget() is window.breakpoints.field.text
 
 
@@ -155,7 +155,7 @@ def test_states_policies_actions_and_calls_offer_to_stop_there(window, session, 
         ActionChosen(action="click", target="Buy now"),
         ActionChosen(action="click"),
     ]
-    assert offered(window.calls, window.calls.entries(window.calls.model.index(0, 0))) == [
+    assert offered(window.log, window.log.entries(window.log.model.index(0, 0))) == [
         LLMCall(purpose="decide"),
         LLMCall(purpose="decide", when="after"),
     ]
@@ -170,10 +170,10 @@ def test_a_heading_and_an_opened_frame_s_history_offer_nothing(window, session, 
 
 
 def test_what_another_panel_wants_is_added_and_the_list_comes_to_the_front(window, service, qtbot: QtBot):
-    window.dock("Breakpoints").hide()
+    window.place("Breakpoints").put_away()
     window.state.breakpoint_wanted.emit(StateEntered(state="item"))
     assert service.asked == [("add", StateEntered(state="item"))]
-    assert window.dock("Breakpoints").isVisible()
+    assert window.place("Breakpoints").isVisible()
 
 
 def test_the_state_under_the_pointer_is_known(window, session, qtbot: QtBot):

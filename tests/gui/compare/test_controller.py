@@ -78,7 +78,7 @@ def test_diff_asks_for_the_step_in_view_only_where_it_can_be_seen(
     qtbot.waitUntil(lambda: window.step_in_view is not None)
     window.diff.show_steps(reading_samples.times().steps)
     assert service.asked == []
-    window.dock("Diff").raise_()
+    window.place("Diff").bring()
     qtbot.waitUntil(lambda: ("diff", (18, 4), (18, 5)) in service.asked)
     service.paired.send(reading_samples.PAIR)
     service.diffed.send(reading_samples.PAIR)

@@ -364,7 +364,7 @@ def test_the_person_who_has_the_page_types_an_address_is_asked_and_looks_into_th
 
     window.docks.reach("DevTools")
     desk.wait_until(lambda: window.devtools.inspector is not None)
-    window.dock("DevTools").close()
+    window.place("DevTools").put_away()
     desk.wait_until(lambda: area.devtools.view is None)
 
     view = area.current_view()

@@ -64,7 +64,7 @@ class Camera:
     def choose(self, part: str) -> None:
         """Double-click the permissible action that has this part in its text."""
         window = self.window
-        window.dock("Permissible actions").bring()
+        window.place("Permissible actions").bring()
         rows = window.permissible.model
         found = [at for at, row in enumerate(rows.rows) if part in getattr(row, "text", "")]
         click(window.permissible.list, rows.index(found[0]) if found else QModelIndex(), double=True)
@@ -167,7 +167,7 @@ def exemplars(camera: Camera) -> None:
     camera.wait(lambda: window.view.mode == "waiting" and window.view.run not in (1, branch))
     camera.run_to_end(success=True)
     camera.open_step(window.view.run, 4)
-    window.dock("Exemplars").bring()
+    window.place("Exemplars").bring()
     camera.take("exemplar-passing")
     camera.press("library")
     library = camera.beside(LibraryWindow)

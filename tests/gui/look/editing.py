@@ -74,14 +74,14 @@ def put_right(studio: Studio) -> None:
     studio.review()
     beside = samples.STEP.permissible.replace(beside=("goto",))
     studio.session.step_changed.send(samples.STEP.replace(permissible=beside, state=samples.SPACE))
-    studio.window.dock("Permissible actions").raise_()
-    studio.window.dock("Plan & remedies").raise_()
+    studio.window.place("Permissible actions").bring()
+    studio.window.place("Plan & remedies").bring()
 
 
 def put_right_stack(studio: Studio) -> None:
     studio.review()
     studio.session.step_changed.send(samples.STEP.replace(state=samples.SPACE))
-    studio.window.dock("Policy stack").raise_()
+    studio.window.place("Policy stack").bring()
 
 
 def refused_line(studio: Studio) -> QWidget:
@@ -103,7 +103,7 @@ def refused_line(studio: Studio) -> QWidget:
 
 def put_right_exemplars(studio: Studio) -> None:
     studio.review()
-    studio.window.dock("Exemplars").raise_()
+    studio.window.place("Exemplars").bring()
 
 
 def menu(studio: Studio) -> QWidget:

@@ -165,7 +165,7 @@ def evaluations_failures(studio: Studio) -> QWidget:
     studio.settle()
     request = EvalRequest(failures_of="policies")
     shown = RequestPreview(request=dialog.request, tasks=samples.tasks(7), variants=2, runs=31)
-    dialog.show_preview(shown.replace(command=f"python3 main.py {' '.join(request.arguments)}"))
+    dialog.show_preview(shown.replace(command=f"python3 main.py {' '.join(request.arguments())}"))
     return dialog
 
 

@@ -10,7 +10,7 @@ from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication
 
 from gui.shell.command_set import plain
-from gui.shell.docks import PLACES
+from gui.shell.docks import PANELS
 from gui.shell.help import DOCS
 from gui.shell.main_window import MainWindow
 from gui.widgets.commands import MENU_BAR, SUBMENUS
@@ -42,8 +42,8 @@ def lines(window: MainWindow) -> Iterator[str]:
         yield ""
     yield "## Panels\n\nThe key of a panel shows it and moves the focus there. Pressed again, it hides the panel.\n"
     yield "| Key | Panel |\n|---|---|"
-    for place in PLACES:
-        yield f"| {place.key} | [{place.name}]({window.dock(place.name).help}) |"
+    for place in PANELS:
+        yield f"| {place.key} | [{place.name}]({window.place(place.name).help}) |"
     yield ""
 
 

@@ -18,7 +18,6 @@ from core.debugger.steps.views import (
 from core.schema.events import ScriptWait
 from core.schema.messages import Message
 from core.schema.observation import Box
-from gui.shell.docks import LEFT
 from tests.gui import reading_samples, samples
 from tests.gui.look.studio import Studio, take_pictures
 
@@ -84,7 +83,7 @@ def edited(studio: Studio) -> None:
     studio.settle()
     studio.window.action.form.line.setText("type [9] [happy birthday] [enter=1]")
     studio.window.action.form._on_line()
-    studio.window.docks.by_name["Prompt"].raise_()
+    studio.window.docks.places["Prompt"].bring()
 
 
 def wrong(studio: Studio) -> None:
@@ -92,7 +91,7 @@ def wrong(studio: Studio) -> None:
     studio.settle()
     studio.window.action.form.line.setText("click [44]")
     studio.window.action.form._on_line()
-    studio.window.docks.by_name["Calls"].raise_()
+    studio.window.docks.places["Log"].bring()
 
 
 def pointing(studio: Studio) -> None:
@@ -111,7 +110,7 @@ def pinned(studio: Studio) -> None:
     studio.review()
     studio.session.step_changed.send(samples.STEP.replace(observation=observation))
     studio.settle()
-    studio.window.dock("Observation").bring()
+    studio.window.place("Observation").bring()
     studio.window.elements.pin(6)
 
 
@@ -141,7 +140,7 @@ def lost(studio: Studio) -> None:
 def handed_over(studio: Studio) -> None:
     studio.review()
     studio.session.session_changed.send(samples.SESSION.replace(handed_over=True))
-    studio.window.docks.by_name["Log"].raise_()
+    studio.window.docks.places["Log"].bring()
 
 
 def thinking(studio: Studio) -> None:
@@ -311,7 +310,7 @@ def mechanisms(studio: Studio) -> QWidget:
 
 
 def switched_off(studio: Studio) -> None:
-    """Every panel of a mechanism that is off, side by side as far as there is space."""
+    """Every panel of a mechanism that is off."""
     studio.review()
     off = "{} is switched off. Switch it on in Mechanisms (Ctrl+Shift+H); it takes hold at the next step."
     studio.session.step_changed.send(
@@ -322,15 +321,13 @@ def switched_off(studio: Studio) -> None:
             exemplars=ExemplarsView(message=off.format("The memory")),
         )
     )
-    for name in ("Plan & remedies", "Exemplars"):
-        studio.window.addDockWidget(LEFT, studio.window.dock(name))
 
 
 def timed(studio: Studio) -> None:
     """The time bar of a run, with the page log in front."""
     studio.review()
     studio.settle()
-    studio.window.dock("Page log").raise_()
+    studio.window.place("Log").bring()
     studio.window.time.show_bar(on=True)
     studio.settle()
     studio.timeline.logged.send(reading_samples.LOG)
@@ -368,7 +365,7 @@ def diff(studio: Studio) -> None:
     studio.review()
     studio.settle()
     studio.timeline.changed.send(reading_samples.times())
-    studio.window.dock("Diff").raise_()
+    studio.window.place("Diff").bring()
     studio.settle()
     studio.compare.diffed.send(reading_samples.PAIR)
 

@@ -15,7 +15,7 @@ def plan(studio: Studio) -> QWidget:
 
 def plan_docked(studio: Studio) -> None:
     studio.review()
-    studio.window.docks.by_name["Plan & remedies"].raise_()
+    studio.window.docks.places["Plan & remedies"].bring()
 
 
 def plan_edited(studio: Studio) -> QWidget:
@@ -42,10 +42,7 @@ def plan_long(studio: Studio) -> QWidget:
     )
     studio.session.step_changed.send(samples.STEP.replace(plan=long))
     studio.settle()
-    dock = studio.window.dock("Plan & remedies")
-    dock.setFloating(True)
-    dock.resize(330, 860)
-    return dock
+    return large(studio, "Plan & remedies", 330, 860)
 
 
 def _state(studio: Studio, view: StateView, width: int, height: int) -> QWidget:
@@ -143,7 +140,7 @@ def exemplar_read(studio: Studio) -> QWidget:
 
 def exemplars_indexed(studio: Studio) -> None:
     studio.review()
-    studio.window.docks.by_name["Exemplars"].raise_()
+    studio.window.docks.places["Exemplars"].bring()
     view = samples.EXEMPLARS.replace(rows=(), family="", votes=(), why="")
     studio.session.step_changed.send(
         samples.STEP.replace(exemplars=view.replace(progress="embedding 40 of 200"))

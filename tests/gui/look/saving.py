@@ -127,7 +127,7 @@ def recording(studio: Studio) -> None:
 def recording_asks(studio: Studio) -> QWidget:
     studio.review()
     controller = RecordingController(studio.window, AskedService("recorded"))
-    controller._show_session(samples.SESSION)
+    studio.settle()
     controller._ask()
     assert controller.asking is not None
     return controller.asking

@@ -38,13 +38,16 @@ class Sheet:
     def draw(self, application: QApplication, settings: QSettings, size: QSize, name: str, file: str) -> None:
         """Draw one screen."""
         studio = Studio(application, settings, size)
-        shown = self.stages[name](studio) or studio.window
-        studio.settle()
-        picture = shown.grab().toImage()
-        picture.save(file)
         theme = str(settings.value("theme"))
-        self.drawn[theme].append((name, picture))
-        self.faults += [f"{name} ({theme}): {fault}" for fault in faults_of(shown, picture)]
+        try:
+            shown = self.stages[name](studio) or studio.window
+            studio.settle()
+            picture = shown.grab().toImage()
+            picture.save(file)
+            self.drawn[theme].append((name, picture))
+            self.faults += [f"{name} ({theme}): {fault}" for fault in faults_of(shown, picture)]
+        except Exception as error:  # The others are drawn all the same.
+            self.faults.append(f"{name} ({theme}): not drawn: {error!r}")
         studio.window.close()
         studio.window.deleteLater()
 

@@ -23,6 +23,7 @@ from gui.breakpoints.controller import BreakpointsController
 from gui.compare.controller import CompareController
 from gui.provenance.controller import ProvenanceController
 from gui.shell.main_window import MainWindow
+from gui.shell.places import StackSection
 from gui.theme.theme import TEXT_SIZES
 from gui.timeline.controller import install as install_timeline
 from tests.gui import samples
@@ -64,10 +65,15 @@ class Studio:
 
 
 def large(studio: Studio, name: str, width: int, height: int) -> QWidget:
-    """Float a dock at this size, as a person would to read it."""
+    """Float the dock of a panel at this size, with the other sections folded, as a person would to read it."""
     studio.review()
     studio.settle()
-    dock = studio.window.dock(name)
+    docks = studio.window.docks
+    dock = next(dock for dock in docks.docks.values() if dock.isAncestorOf(docks.places[name]))
+    for other in docks.places.values():
+        if isinstance(other, StackSection) and dock.isAncestorOf(other):
+            other.fold_wanted.emit(other.name != name)
+    docks.places[name].bring()
     dock.setFloating(True)
     dock.resize(width, height)
     dock.show()

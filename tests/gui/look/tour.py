@@ -123,7 +123,7 @@ def play(window: MainWindow, film: Film) -> None:
     film.hold(1.6)
     press("step", "F10  Step: the same proposal again")
     film.wait(lambda: at_review(window, WRONG_STEP))
-    window.dock("Permissible actions").bring()
+    window.place("Permissible actions").bring()
     film.hold(1.3)
     film.caption("Double-click another permissible action to correct it")
     rows = window.permissible.model

@@ -10,7 +10,7 @@ from core.debugger.session_view import SessionView
 from core.debugger.steps.views import DiagramState
 from core.exemplars.library.records import LibraryRow
 from gui.palette.controller import PaletteController
-from gui.shell.docks import PLACES
+from gui.shell.docks import PANELS
 from gui.shell.help import section_of
 from gui.shell.main_window import MainWindow
 from tests.gui import samples
@@ -64,7 +64,7 @@ def press(controller: PaletteController, qtbot: QtBot, key: Qt.Key) -> None:
 def test_without_words_it_lists_every_command_and_says_what_can_be_typed(opened, qtbot):
     listed = {name for kind, name in ids(opened) if kind == "command"}
     assert listed == set(opened.window.commands.by_id)
-    assert {("panel", place.name) for place in PLACES} <= {entry.id for entry in opened._entries}
+    assert {("panel", place.name) for place in PANELS} <= {entry.id for entry in opened._entries}
     assert all(f"{letter} " in opened.shown.note.text() for letter in ">@#!?")
 
 
@@ -94,7 +94,7 @@ def test_a_state_of_the_state_space_in_use_is_found_and_shown(controller, qtbot,
     at = find(controller, qtbot, "cart").index(("state", "cart"))
     assert controller.shown.rows[at].detail == "State of shop · 2 visits"
     controller.shown._choose(at)
-    assert window.docks.is_in_front("State")
+    assert window.place("State").is_seen
 
 
 @pytest.mark.parametrize(("words", "kind"), [("> run", "command"), ("@", "step"), ("?task", "documentation")])
@@ -233,10 +233,10 @@ def test_panel_policy_setting_and_page_are_gone_to(opened, qtbot, window):
         ("shop/buy", ("policy", "/p/buy.md")),
         ("max_steps", ("setting", "max_steps")),
         ("?debugging", ("documentation", "debugging.md")),
-        ("page log", ("panel", "Page log")),
+        ("permissible", ("panel", "Permissible actions")),
     ):
         opened.open()
         opened.shown._choose(find(opened, qtbot, words).index(id))
     assert wanted == [("file", "/p/buy.md"), ("setting", "max_steps"), ("page", "debugging.md")]
-    dock = window.dock("Page log")
+    dock = window.place("Permissible actions")
     assert dock.isAncestorOf(QApplication.focusWidget())

@@ -62,7 +62,7 @@ def chord(qtbot: QtBot, window: MainWindow, key: Qt.Key) -> None:
 
 def test_a_remedy_is_moved_and_dropped_by_keys_in_the_list(shown, session, qtbot: QtBot):
     waiting = shown.plan.waiting
-    shown.dock("Plan & remedies").bring()
+    shown.place("Plan & remedies").bring()
     waiting.setFocus()
     first, second = (one.number for one in samples.PLAN.remedies if one.state == "waiting")
     waiting.select_key(second)

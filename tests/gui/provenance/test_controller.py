@@ -76,7 +76,7 @@ def test_what_was_found_is_shown_in_the_window(window, controller, service, qtbo
 def test_a_place_in_the_prompt_is_unfolded_and_marked(window, controller, qtbot):
     window.prompt._on_fold_all()
     controller.leads.follow(WHY.places[0])
-    assert window.docks.is_in_front("Prompt")
+    assert window.place("Prompt").is_seen
     cursor = window.prompt.text.textCursor()
     assert window.prompt.text.found_index >= 0
     assert 'button "' in cursor.block().text()
@@ -87,7 +87,7 @@ def test_an_element_is_marked_in_the_page_until_another_step_is_shown(window, co
     overlay = window.page.overlay
     assert overlay.framed() is not None
     assert window.page.card.line.text().startswith("[6] button")
-    assert window.docks.is_in_front("Observation")
+    assert window.place("Observation").is_seen
     session.step_changed.send(samples.recorded_step())
     qtbot.waitUntil(lambda: window.page.covered)
     assert overlay.framed() is None
@@ -117,6 +117,6 @@ def test_a_place_of_another_step_shows_that_step_first(window, controller, sessi
     place = WHY.places[0].replace(lead=Lead(run=18, step=3, call=3, part="3.1"))
     controller.leads.follow(place)
     assert session.asked[-1] == ("show_step", 18, 3)
-    assert not window.docks.is_in_front("Prompt")
+    assert not window.place("Prompt").is_seen
     session.step_changed.send(samples.recorded_step())
-    qtbot.waitUntil(lambda: window.docks.is_in_front("Prompt"))
+    qtbot.waitUntil(lambda: window.place("Prompt").is_seen)

@@ -41,7 +41,7 @@ def test_nothing_is_clipped_at_the_first_size(window: MainWindow, session, qtbot
     review(qtbot, window, session)
     assert (window.width(), window.height()) == (1280, 800)
     tool_bar = window.tool_bar
-    for name in ("back", "run", "step", "over", "into", "out", "phase", "stop"):
+    for name in ("fork", "run", "step", "over", "into", "out", "phase", "stop"):
         button = tool_bar.buttons[name]
         assert button.isVisible()
         assert button.width() >= button.sizeHint().width()

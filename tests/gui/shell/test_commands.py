@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from core.debugger.steps.views import DiagramState, StepView
 from core.schema.signal import Signal
 from gui.application import install_features
-from gui.shell.docks import PLACES
+from gui.shell.docks import PANELS
 from gui.shell.help import DOCS
 from gui.shell.main_window import MainWindow
 from gui.shell.undo import Reversible
@@ -76,7 +76,7 @@ def test_each_has_a_title_an_icon_words_a_place_and_help(window: MainWindow):
 
 
 def test_no_key_is_used_twice_and_tooltips_name_them(window: MainWindow):
-    keys = [*PICKERS, *(place.key for place in PLACES)]
+    keys = [*PICKERS, *(place.key for place in PANELS)]
     for bound in window.commands:
         assert bound.action.toolTip().endswith(f" ({bound.key})")
         keys += [key.toString() for key in bound.action.shortcuts()]
@@ -196,14 +196,13 @@ ASKED: dict[str, tuple[Any, ...]] = {
 
 def seen(window: MainWindow, page: DrawnPage) -> tuple[object, ...]:
     """Return what can be seen of the window and its dialogs, and how often services and the page were asked."""
-    docks = window.docks.by_name.values()
     shown = [widget for widget in QApplication.topLevelWidgets() if widget.isVisible()]
     return (
         AnyService.calls,
         tuple(page.asked),
         len(shown),
         QApplication.focusWidget(),
-        [(dock.isHidden(), dock.folded, dock.widget().isVisible()) for dock in docks],
+        [(place.is_seen, place.is_offered) for place in window.docks.places.values()],
         [bound.action.isChecked() for bound in window.commands],
         [bound.action.text() for bound in window.commands],
         (window.layouts.current, window.theme.text_size, window.elements.pinned, window.page.cover.mode),
@@ -221,7 +220,7 @@ def do_nothing_at(window: MainWindow, name: str, page: DrawnPage, session: Asked
     window.activateWindow()
     assert QTest.qWaitForWindowActive(window)
     window.docks.go_to("Log")
-    window.dock("Diff").hide()
+    window.docks.below.choose(window.place("Diff"))
     window.time.show_bar(on=False)
     session.asked.clear()
     before = seen(window, page)

@@ -13,7 +13,7 @@ def resized(qtbot: QtBot, window: MainWindow, width: int, height: int = 800) -> 
     window.resize(width, height)
     for _ in range(3):
         QApplication.processEvents()
-    return window.dock("Runs & steps").width(), window.dock("Action").width()
+    return window.place("Runs & steps").width(), window.place("Action").width()
 
 
 def test_docks_beside_the_page_widen_with_the_window_and_come_back(window: MainWindow, qtbot: QtBot):
@@ -27,7 +27,7 @@ def test_docks_beside_the_page_widen_with_the_window_and_come_back(window: MainW
 
 def test_a_width_that_the_person_gives_is_kept(window: MainWindow, qtbot: QtBot):
     resized(qtbot, window, 1280)
-    window.docks.resize({"Runs & steps": 400}, Qt.Orientation.Horizontal)
+    window.docks.resize({"Runs": 400}, Qt.Orientation.Horizontal)
     QApplication.processEvents()
     at, none = QPointF(1, 1), Qt.KeyboardModifier.NoModifier
     left, released = Qt.MouseButton.LeftButton, QEvent.Type.MouseButtonRelease
@@ -38,8 +38,8 @@ def test_a_width_that_the_person_gives_is_kept(window: MainWindow, qtbot: QtBot)
 
 def test_the_docks_below_get_their_height_back(window: MainWindow, qtbot: QtBot):
     resized(qtbot, window, 1280)
-    below = window.dock("Observation").height()
+    below = window.docks.below.height()
     resized(qtbot, window, 1280, 560)
-    assert window.dock("Observation").height() < below
+    assert window.docks.below.height() < below
     resized(qtbot, window, 1280)
-    assert abs(window.dock("Observation").height() - below) <= 4
+    assert abs(window.docks.below.height() - below) <= 4

@@ -39,7 +39,7 @@ def test_hovering_a_ref_in_the_observation_outlines_it_in_the_page(window: MainW
 
 def test_a_ref_in_a_prompt_is_outlined_and_a_click_pins_it(window: MainWindow, session, qtbot):
     review(qtbot, window, session)
-    window.dock("Prompt").bring()
+    window.place("Prompt").bring()
     prompt = window.prompt.text
     qtbot.waitUntil(lambda: prompt.complete)
     place = over(prompt, f"[{BUY.ref}] ")

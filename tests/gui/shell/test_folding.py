@@ -1,15 +1,16 @@
 """Panels that the run in view has nothing for fold to their titles, and unfold when there is something."""
 
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from core.debugger.breakpoints.views import BreaksView
 from core.debugger.session_view import MechanismView
 from core.debugger.steps.views import ExemplarsView, PlanView, StackView, StateView, StepView
 from gui.shell.main_window import MainWindow
+from gui.shell.places import StackSection
 from tests.gui import samples
 
-AGENT = ("Policy stack", "Plan & remedies", "Exemplars")
+AGENT = ("State", "Policy stack", "Plan & remedies", "Exemplars")
 NAMES = ("states", "policies", "plan", "remedies", "judgement", "abstraction", "memory")
 EMPTY = samples.STEP.replace(
     run=30,
@@ -31,54 +32,64 @@ def show(qtbot: QtBot, window: MainWindow, session, step: StepView, *on: str, **
     qtbot.waitUntil(lambda: window.view == view and window.step_in_view == step)
 
 
+def sections(window: MainWindow) -> list[StackSection]:
+    return [place for place in window.docks.places.values() if isinstance(place, StackSection)]
+
+
 def folded(window: MainWindow) -> set[str]:
-    return {name for name, dock in window.docks.by_name.items() if dock.folded}
+    return {section.name for section in sections(window) if section.folded}
 
 
 def test_what_the_preset_does_not_use_folds_and_says_so(window: MainWindow, session, qtbot: QtBot):
     show(qtbot, window, session, EMPTY)
     assert folded(window) == set(AGENT)
-    dock = window.dock("Exemplars")
-    assert dock._title.fact.text() == "not used by plain"
-    assert not window.docks.is_in_front("State")
-    assert window.docks.is_in_front("Permissible actions")
+    assert window.place("Exemplars").title.fact.text() == "not used by plain"
+    assert not window.place("State").is_seen
+    assert window.place("Permissible actions").is_seen
 
 
 def test_the_room_goes_to_the_other_panels(window: MainWindow, session, qtbot: QtBot):
-    before = window.dock("Action").height()
+    show(qtbot, window, session, EMPTY, "states", "policies")
+    before = window.place("Action").y()
     show(qtbot, window, session, EMPTY)
-    qtbot.waitUntil(lambda: window.dock("Action").height() > before)
-    qtbot.waitUntil(lambda: window.dock("Policy stack").height() < 60)
+    qtbot.waitUntil(lambda: window.place("Action").y() < before)
+    qtbot.waitUntil(lambda: window.place("Policy stack").height() < 60)
 
 
-def test_a_panel_unfolds_with_its_mechanism_and_with_content(window: MainWindow, session, qtbot: QtBot):
+def test_a_section_unfolds_with_its_mechanism_and_with_content(window: MainWindow, session, qtbot: QtBot):
     show(qtbot, window, session, EMPTY)
     show(qtbot, window, session, EMPTY, "memory")
-    assert folded(window) == set()
+    assert folded(window) == set(AGENT) - {"Exemplars"}
     show(qtbot, window, session, EMPTY)
     assert folded(window) == set(AGENT)
     show(qtbot, window, session, EMPTY.replace(number=6, plan=samples.STEP.plan))
-    assert folded(window) == set()
-    assert window.docks.is_in_front("Plan & remedies")
+    assert folded(window) == set(AGENT) - {"Plan & remedies"}
+    assert window.place("Plan & remedies").is_seen
 
 
 def test_an_attached_agent_that_tells_nothing_leaves_panels_folded(window: MainWindow, session, qtbot: QtBot):
     show(qtbot, window, session, EMPTY, attached=True)
     assert folded(window) == set(AGENT)
-    assert window.dock("Exemplars")._title.fact.text() == "not told by the agent"
+    assert window.place("Exemplars").title.fact.text() == "not told by the agent"
 
 
 def test_what_a_person_unfolds_stays_unfolded(window: MainWindow, session, qtbot: QtBot):
     show(qtbot, window, session, EMPTY)
-    dock = window.dock("Policy stack")
-    dock.raise_()
-    qtbot.waitUntil(lambda: dock._title.isVisible() and dock.is_in_front)
-    place = dock._title.geometry().center() - QPoint(20, 0)
-    qtbot.mouseClick(dock, Qt.MouseButton.LeftButton, pos=place)
-    assert folded(window) == set()
+    section = window.place("Policy stack")
+    qtbot.mouseClick(section.title, Qt.MouseButton.LeftButton, pos=section.title.rect().center())
+    assert not section.folded
     show(qtbot, window, session, EMPTY.replace(number=6))
-    assert folded(window) == set()
-    qtbot.waitUntil(lambda: dock.height() > 100)
+    assert not section.folded
+    qtbot.mouseClick(section.title.fold, Qt.MouseButton.LeftButton)
+    assert section.folded
+
+
+def test_the_focus_goes_to_the_title_of_a_section_that_folds(window: MainWindow, session, qtbot: QtBot):
+    window.docks.go_to("Permissible actions")
+    window.docks.fold_focused()
+    assert window.place("Permissible actions").title.fold.hasFocus()
+    window.docks.fold_focused()
+    assert not window.place("Permissible actions").folded
 
 
 def test_the_panel_with_the_focus_folds_by_key_and_the_key_of_a_panel_unfolds_it(
@@ -88,23 +99,26 @@ def test_the_panel_with_the_focus_folds_by_key_and_the_key_of_a_panel_unfolds_it
     control = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
     qtbot.keyClick(window, Qt.Key.Key_F, control)
     assert folded(window) == {"Breakpoints"}
-    assert not window.docks.is_in_front("Breakpoints")
+    assert not window.place("Breakpoints").is_seen
     qtbot.keyClick(window, Qt.Key.Key_Equal, Qt.KeyboardModifier.AltModifier)
     assert folded(window) == set()
 
 
-def test_the_last_open_panel_of_a_column_does_not_fold_by_itself(window: MainWindow, session, qtbot: QtBot):
-    for name in ("State", "Permissible actions", "Action"):
-        window.dock(name).hide()
-    show(qtbot, window, session, EMPTY)
-    assert folded(window) == set()
+def test_a_column_of_folded_sections_is_put_away_with_the_last_of_them(window: MainWindow, qtbot: QtBot):
+    for name in ("State", "Permissible actions", "Policy stack", "Plan & remedies", "Exemplars"):
+        window.place(name).put_away()
+    assert window.place("Action").is_seen
+    window.place("Action").put_away()
+    assert window.docks.docks["Step"].isHidden()
+    window.place("Action").bring()
+    assert window.place("Action").is_seen
 
 
 def test_breakpoints_fold_until_there_are_any(window: MainWindow, qtbot: QtBot):
     window.breakpoints.show_breaks(BreaksView())
-    dock = window.dock("Breakpoints")
+    dock = window.place("Breakpoints")
     assert dock.folded
-    assert dock._title.fact.text() == "none · Ctrl+Shift+B"
+    assert dock.title.fact.text() == "none · Ctrl+Shift+B"
     window.breakpoints.show_breaks(samples.BREAKS)
     assert not dock.folded
     window.breakpoints.show_breaks(BreaksView())

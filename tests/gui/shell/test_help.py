@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QDialog, QWidget
 
 import gui
-from gui.shell.docks import PLACES
+from gui.shell.docks import PANELS
 from gui.shell.help import DOCS, SECTIONS, HelpWindow, KeysDialog, section_for
 from gui.shell.main_window import MainWindow
 from tests.test_documentation import anchors_of
@@ -44,7 +44,7 @@ def in_view(help: HelpWindow) -> str:
     return block.text()
 
 
-@pytest.mark.parametrize("place", PLACES, ids=lambda place: place.name)
+@pytest.mark.parametrize("place", PANELS, ids=lambda place: place.name)
 def test_f1_in_a_panel_opens_the_heading_with_its_name(window: MainWindow, qtbot, place):
     qtbot.waitUntil(window.isActiveWindow)
     window.docks.reach(place.name)

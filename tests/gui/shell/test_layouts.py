@@ -2,11 +2,10 @@
 
 import pytest
 from PySide6.QtCore import QSettings, Qt
-from PySide6.QtWidgets import QTabBar
 from pytestqt.qtbot import QtBot
 
 from core.debugger.session_view import CommandResult
-from gui.shell.docks import PLACES
+from gui.shell.docks import BELOW, PANELS
 from gui.shell.layouts import LAYOUTS
 from gui.shell.main_window import MainWindow
 from gui.theme.theme import Theme
@@ -22,7 +21,8 @@ def press(qtbot: QtBot, window: MainWindow, layout: str) -> None:
 
 
 def shown(window: MainWindow) -> set[str]:
-    return {name for name, dock in window.docks.by_name.items() if not dock.isHidden()}
+    """Return the panels that can be seen without choosing another page."""
+    return {name for name, place in window.docks.places.items() if place.is_seen}
 
 
 def opened(qtbot: QtBot, settings: QSettings) -> MainWindow:
@@ -34,8 +34,9 @@ def opened(qtbot: QtBot, settings: QSettings) -> MainWindow:
     return window
 
 
-def test_a_first_start_shows_every_panel_and_marks_debug(window: MainWindow):
-    assert shown(window) == {place.name for place in PLACES if not place.hidden}
+def test_a_first_start_unfolds_every_section_and_marks_debug(window: MainWindow):
+    sections = {record.name for record in PANELS if record.dock != BELOW}
+    assert shown(window) == sections | {"Observation"}
     assert [name for name in LAYOUTS if window.actions_by_name[f"layout_{name}"].isChecked()] == ["debug"]
 
 
@@ -48,46 +49,43 @@ def test_watch_gives_the_page_the_room(window: MainWindow, qtbot: QtBot):
 
 
 def test_curate_makes_what_exemplars_are_made_of_larger(window: MainWindow, qtbot: QtBot):
-    before = window.dock("Observation").height()
+    before = window.docks.below.height()
     press(qtbot, window, "curate")
-    assert shown(window) == {"Runs & steps", "Exemplars", "Observation", "Prompt", "Diff"}
-    qtbot.waitUntil(lambda: window.dock("Observation").height() > before)
+    assert shown(window) == {"Runs & steps", "Exemplars", "Observation"}
+    qtbot.waitUntil(lambda: window.docks.below.height() > before)
 
 
-def test_what_is_moved_in_a_layout_is_remembered_for_that_one(qtbot: QtBot, settings: QSettings):
+def test_what_is_folded_and_hidden_in_a_layout_is_remembered_for_that_one(qtbot: QtBot, settings: QSettings):
     window = opened(qtbot, settings)
     press(qtbot, window, "curate")
-    window.dock("Calls").show()
-    window.dock("Runs & steps").fold_wanted.emit(True)
+    window.docks.below.hide()
+    window.place("Action").fold_wanted.emit(False)
+    window.place("Exemplars").fold_wanted.emit(True)
     press(qtbot, window, "debug")
-    assert shown(window) == {place.name for place in PLACES if not place.hidden}
-    assert not window.dock("Runs & steps").folded
+    assert {"Observation", "Exemplars", "Action"} <= shown(window)
     press(qtbot, window, "curate")
     window.close()
     again = opened(qtbot, settings)
     assert again.layouts.current == "curate"
-    assert "Calls" in shown(again)
-    assert again.dock("Runs & steps").folded
+    assert shown(again) == {"Runs & steps", "Action"}
 
 
 def test_reset_brings_the_current_layout_back_and_no_other(window: MainWindow, qtbot: QtBot):
-    window.dock("Log").hide()
+    window.docks.below.hide()
     press(qtbot, window, "watch")
-    window.dock("Log").show()
-    window.dock("Runs & steps").fold_wanted.emit(True)
+    window.place("Log").bring()
+    window.place("Action").fold_wanted.emit(True)
     window.actions_by_name["reset_layout"].trigger()
     assert shown(window) == {"Runs & steps", "Action"}
-    assert not window.dock("Runs & steps").folded
     press(qtbot, window, "debug")
     assert "Log" not in shown(window)
 
 
-def test_a_layout_of_an_earlier_start_is_restored_as_debug(qtbot: QtBot, settings: QSettings):
+def test_the_page_that_was_in_front_is_in_front_at_the_next_start(qtbot: QtBot, settings: QSettings):
     window = opened(qtbot, settings)
-    window.dock("Page log").hide()
+    window.place("Prompt").bring()
     window.close()
-    assert {key for key in settings.allKeys() if key.endswith("state")} == {"layout/state"}
-    assert "Page log" not in shown(opened(qtbot, settings))
+    assert "Prompt" in shown(opened(qtbot, settings))
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -101,7 +99,7 @@ def test_what_a_command_came_to_is_seen_in_each_layout(window: MainWindow, sessi
 
 
 def test_text_grows_in_all_of_the_window_up_to_a_limit_and_is_remembered(window: MainWindow, qtbot, settings):
-    title = window.dock("Action")._title.name
+    title = window.place("Action").title.name
     sizes = (title.font().pointSizeF(), window.font().pointSizeF(), window.theme.small_font().pointSizeF())
     for _press in range(9):
         qtbot.keyClick(window, Qt.Key.Key_Plus, CTRL_ALT)
@@ -113,20 +111,6 @@ def test_text_grows_in_all_of_the_window_up_to_a_limit_and_is_remembered(window:
 
 
 def test_larger_text_makes_the_panels_beside_the_page_wider(window: MainWindow, qtbot: QtBot):
-    before = window.dock("Runs & steps").width()
+    before = window.place("Runs & steps").width()
     window.theme.resize_text(140)
-    qtbot.waitUntil(lambda: window.dock("Runs & steps").width() > before * 1.2)
-
-
-def test_no_tab_bar_of_hidden_panels_stays_in_the_window(window: MainWindow, session, qtbot: QtBot):
-    def tabs() -> list[str]:
-        bars = window.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly)
-        return [bar.tabText(0) for bar in bars if bar.isVisible() and bar.geometry().right() > 0]
-
-    qtbot.waitUntil(lambda: len(tabs()) == 3)
-    press(qtbot, window, "watch")
-    session.session_changed.send(samples.SESSION)
-    qtbot.waitUntil(lambda: window.view == samples.SESSION)
-    qtbot.waitUntil(lambda: tabs() == [])
-    press(qtbot, window, "debug")
-    qtbot.waitUntil(lambda: len(tabs()) == 3)
+    qtbot.waitUntil(lambda: window.place("Runs & steps").width() > before * 1.2)

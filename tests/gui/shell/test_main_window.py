@@ -12,7 +12,7 @@ from core.debugger.live_page import Picked
 from core.debugger.session_view import SessionView
 from core.schema.observation import Box
 from core.trace.exports.registry import FORMATS
-from gui.shell.docks import PLACES
+from gui.shell.docks import PANELS
 from gui.shell.main_window import MainWindow
 from gui.widgets.remembered import OpenedTask
 from tests.gui import samples
@@ -48,11 +48,11 @@ def test_what_the_session_sends_reaches_every_panel(window: MainWindow, session,
     assert window.action.form.text == "click [6]"
     assert window.permissible.model.chosen_index().isValid()
     assert window.observation.raw.source == samples.OBSERVATION.raw
-    assert window.calls.model.rowCount() == 1
+    assert [row.source for row in window.log.model.of_step] == ["call"]
     assert window.runs.delegate.viewed == (18, 5)
     assert window.page.overlay.outlines[0].ref == 6
     assert window.tool_bar.task.value == "miniwob/book-flight · seed 3"
-    assert window.dock("Prompt").windowTitle().replace("\u202f", " ") == "Prompt 1 052"
+    assert window.place("Prompt").fact.replace("\u202f", " ") == "1 052"
     facts = window.status.facts.text().replace("\u202f", " ")
     assert (
         facts
@@ -242,39 +242,50 @@ def test_ctrl_f_goes_to_the_search_of_the_panel_in_use(window: MainWindow, sessi
     qtbot.keyClick(window.permissible.list, Qt.Key.Key_F, CTRL)
     assert window.permissible.search.hasFocus()
     window.log.show_lines(samples.log_lines(3))
-    window.dock("Log").raise_()
+    window.place("Log").bring()
     window.log.list.setFocus()
     qtbot.keyClick(window.log.list, Qt.Key.Key_F, CTRL)
     assert window.log.search.hasFocus()
 
 
-def test_a_docks_key_shows_it_reaches_it_and_hides_it(window: MainWindow, qtbot: QtBot):
-    dock = window.dock("Log")
+def test_a_panels_key_shows_it_reaches_it_and_puts_it_away(window: MainWindow, qtbot: QtBot):
+    place = window.place("Log")
     window.docks.reach("Log")
-    assert window.docks.is_in_front("Log")
-    assert dock.isAncestorOf(window.focusWidget())
+    assert place.is_seen
+    assert place.isAncestorOf(window.focusWidget())
     window.docks.reach("Log")
-    assert dock.isHidden()
+    assert window.docks.below.isHidden()
     window.docks.reach("Log")
-    assert dock.isVisible()
+    assert place.is_seen
+    section = window.place("Permissible actions")
+    window.docks.reach("Permissible actions")
+    assert section.isAncestorOf(window.focusWidget())
+    window.docks.reach("Permissible actions")
+    assert not section.is_seen
+    assert section.isVisible()
+    window.docks.reach("Permissible actions")
+    assert section.is_seen
 
 
-def test_docks_in_a_group_leave_their_title_to_the_tab(window: MainWindow, qtbot: QtBot):
-    title = window.dock("Log").titleBarWidget
-    qtbot.waitUntil(lambda: title().height() == 0)
-    window.dock("Log").setFloating(True)
-    qtbot.waitUntil(lambda: title().height() > 20)
+def test_a_dock_that_floats_has_the_title_bar_of_a_window(window: MainWindow, qtbot: QtBot):
+    dock = window.docks.docks["Step"]
+    assert dock.titleBarWidget().height() == 0
+    qtbot.mouseClick(dock.sections[0].title.findChildren(QToolButton)[1], Qt.MouseButton.LeftButton)
+    assert dock.isFloating()
+    assert dock.titleBarWidget() is None
+    assert dock.windowTitle() == "Step"
     window.layouts.reset()
-    qtbot.waitUntil(lambda: title().height() == 0)
+    assert not dock.isFloating()
+    assert dock.titleBarWidget().height() == 0
 
 
-def test_a_dock_that_floats_has_its_name_as_it_is_written(window: MainWindow):
-    dock = window.dock("Runs & steps")
-    assert dock.windowTitle() == "Runs && steps"
-    dock.setFloating(True)
-    assert dock.windowTitle() == "Runs & steps"
-    dock.setFloating(False)
-    assert dock.windowTitle() == "Runs && steps"
+def test_a_section_out_of_view_is_scrolled_to(window: MainWindow, session, qtbot: QtBot):
+    review(qtbot, window, session)
+    column = window.docks.docks["Step"]
+    exemplars = window.place("Exemplars")
+    assert column.area.verticalScrollBar().maximum() > 0
+    exemplars.bring()
+    qtbot.waitUntil(lambda: not exemplars.title.visibleRegion().isEmpty())
 
 
 def test_a_task_that_is_the_same_at_every_seed_has_no_next_one(window: MainWindow, session, qtbot: QtBot):
@@ -321,20 +332,20 @@ def test_files_that_cannot_be_read_are_reported_in_bar_and_log(window: MainWindo
     session.catalogue_changed.send(Catalogue(problems=("tasks.toml, line 3: there is no field sed.",)))
     qtbot.waitUntil(lambda: window.page.messages.shown)
     assert "tasks.toml" in window.page.messages.text.text()
-    assert window.log.model.rows[0].level == "warning"
+    assert window.log.model.rows[0].of.level == "warning"
 
 
 def test_a_stall_is_reported_in_the_log(window: MainWindow):
     window.heartbeat.stalled.emit(120.0)
-    assert window.log.model.rows[-1].text == "The window did not answer for 120 ms."
+    assert window.log.model.rows[-1].whole == "The window did not answer for 120 ms."
 
 
 def test_the_stalls_of_a_minute_are_one_line_of_the_log(window: MainWindow):
     for late in (120.0, 80.0, 340.0, 60.0):
         window.heartbeat.stalled.emit(late)
-    assert [line.text for line in window.log.model.rows] == ["The window did not answer for 120 ms."]
+    assert [line.whole for line in window.log.model.rows] == ["The window did not answer for 120 ms."]
     window._stalls_gathered.timeout.emit()
-    assert window.log.model.rows[-1].text == "The window did not answer 3 times, 340 ms at the longest."
+    assert window.log.model.rows[-1].whole == "The window did not answer 3 times, 340 ms at the longest."
     window._stalls_gathered.timeout.emit()
     assert window.log.model.rowCount() == 2
 
@@ -444,16 +455,16 @@ def test_a_run_is_imported_from_the_file_that_is_picked(
 
 
 def test_panels_are_real_widgets_with_names_for_screen_readers(window: MainWindow):
-    for place in PLACES:
-        dock = window.dock(place.name)
-        assert dock.accessibleName() == place.name
-        assert isinstance(dock.widget(), QWidget)
+    for record in PANELS:
+        panel = window.place(record.name).widget()
+        assert panel.accessibleName() == record.name
+        assert isinstance(panel, QWidget)
 
 
 def test_a_frames_prompt_comes_to_the_front_at_its_call(window: MainWindow, session, qtbot: QtBot):
     review(qtbot, window, session)
     window.stack.call_wanted.emit(3)
-    qtbot.waitUntil(lambda: window.docks.is_in_front("Prompt"))
+    qtbot.waitUntil(lambda: window.place("Prompt").is_seen)
     qtbot.waitUntil(lambda: "Call 3" in window.prompt.text.textCursor().block().text())
 
 
@@ -495,9 +506,9 @@ def test_what_was_kept_is_outlined_while_the_observation_is_in_front(
     session.step_changed.send(samples.STEP.replace(observation=samples.ABSTRACTED))
     boxes = tuple(element.box for element in samples.ELEMENTS if element.ref in (6, 7))
     qtbot.waitUntil(lambda: overlay.kept == boxes)
-    window.dock("Prompt").raise_()
+    window.place("Prompt").bring()
     qtbot.waitUntil(lambda: overlay.kept == ())
-    window.dock("Observation").raise_()
+    window.place("Observation").bring()
     qtbot.waitUntil(lambda: overlay.kept == boxes)
     session.step_changed.send(samples.recorded_step().replace(observation=samples.ABSTRACTED))
     qtbot.waitUntil(lambda: overlay.kept == ())

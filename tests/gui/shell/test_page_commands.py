@@ -39,13 +39,13 @@ def test_devtools_wait_for_the_agent_and_go_with_their_dock(
     window: MainWindow, session: AskedSession, page: DrawnPage, qtbot: QtBot
 ) -> None:
     show(qtbot, window, session, samples.SESSION.replace(mode="acting"))
-    assert window.dock("DevTools").isHidden()
+    assert not window.place("DevTools").is_offered
     window.docks.reach("DevTools")
     assert "pause it (F5)" in window.devtools.words.words.text()
     assert page.asked == []
     show(qtbot, window, session, samples.SESSION)
     assert page.asked == ["inspect"]
     assert window.devtools.inspector is not None
-    window.dock("DevTools").close()
+    window.place("DevTools").put_away()
     assert page.asked == ["inspect", "close inspector"]
     assert window.devtools.inspector is None

@@ -18,8 +18,9 @@ def test_layout_theme_and_choices_are_there_at_the_next_start(session, settings:
     first.show()
     qtbot.waitExposed(first)
     first.resize(780, 600)
-    first.dock("Exemplars").hide()
-    first.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, first.dock("State"))
+    first.place("Exemplars").put_away()
+    first.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, first.docks.below)
+    first.place("Prompt").bring()
     first.theme.choose("dark")
     first.tool_bar.preset_chosen.emit("laser")
     first.tool_bar.llm_chosen.emit("gpt-4o")
@@ -35,15 +36,16 @@ def test_layout_theme_and_choices_are_there_at_the_next_start(session, settings:
     second.show()
     qtbot.waitExposed(second)
     assert (second.width(), second.height()) == (780, 600)
-    assert second.dock("Exemplars").isHidden()
-    assert second.dockWidgetArea(second.dock("State")) == Qt.DockWidgetArea.LeftDockWidgetArea
+    assert second.place("Exemplars").folded
+    assert second.dockWidgetArea(second.docks.below) == Qt.DockWidgetArea.LeftDockWidgetArea
+    assert second.docks.below.front.name == "Prompt"
     assert second.theme.choice == "dark"
     second.restore_choices()
     assert later.asked == [("set_preset", "laser"), ("set_llm", "gpt-4o"), ("set_pace", 2.0)]
     assert second.remembered.last_task == OpenedTask(task="miniwob/book-flight", seed=3)
     second.layouts.reset()
-    assert second.dockWidgetArea(second.dock("State")) == Qt.DockWidgetArea.RightDockWidgetArea
-    assert second.dock("Exemplars").isVisible() or not second.dock("Exemplars").isHidden()
+    assert second.dockWidgetArea(second.docks.below) == Qt.DockWidgetArea.BottomDockWidgetArea
+    assert not second.place("Exemplars").folded
     second.close()
 
 

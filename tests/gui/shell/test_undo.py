@@ -302,7 +302,7 @@ def test_a_new_change_takes_away_what_could_be_redone(person: Person):
 def test_a_text_field_keeps_its_own_undo_while_it_has_the_focus(person: Person, qtbot: QtBot):
     person.make(None, STOP)
     field = person.window.breakpoints.field.text
-    person.window.dock("Breakpoints").bring()
+    person.window.place("Breakpoints").bring()
     field.setFocus()
     qtbot.keyClicks(field, "run")
     qtbot.keyClick(field, Qt.Key.Key_Z, CTRL)

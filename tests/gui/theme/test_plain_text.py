@@ -93,7 +93,7 @@ def test_every_label_of_the_window_is_plain(filled: MainWindow, hostile):
 )
 def test_letters_that_are_hard_to_draw_are_drawn_in_every_panel(window, session, qtbot, letters):
     fill(window, session, qtbot, letters)
-    for dock in window.docks.by_name.values():
+    for dock in window.docks.places.values():
         dock.raise_()
         assert not dock.grab().isNull()
 

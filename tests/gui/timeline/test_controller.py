@@ -30,10 +30,10 @@ def controller(window: MainWindow, service: PicturingService, session: AskedSess
 def test_what_is_read_follows_the_step_in_view(window, controller, service, session, qtbot):
     assert ("read_times", 18) in service.asked
     assert ("read_log", 18, 5) not in service.asked
-    window.dock("Page log").raise_()
+    window.place("Log").bring()
     qtbot.waitUntil(lambda: ("read_log", 18, 5) in service.asked)
     service.logged.send(reading_samples.LOG)
-    qtbot.waitUntil(lambda: window.page_log.model.total == 10)
+    qtbot.waitUntil(lambda: len([row for row in window.log.model.of_step if row.source != "call"]) == 10)
     service.changed.send(reading_samples.times())
     qtbot.waitUntil(lambda: len(window.time.bar.view.steps) == 5)
     assert window.time.bar.viewed.number == 5

@@ -27,7 +27,7 @@ def panel(qtbot: QtBot, theme) -> StatePanel:
 
 def says(panel: StatePanel) -> str:
     box = panel.or_words
-    return box.words.text() if box.currentWidget() is box.words else ""
+    return box.words.text()
 
 
 def test_without_a_state_the_panel_says_how_to_get_one(panel: StatePanel):
@@ -222,3 +222,14 @@ def test_in_a_low_window_the_current_state_is_in_view_at_once(panel: StatePanel,
         return panel.diagram.viewport().rect().contains(place)
 
     qtbot.waitUntil(in_view)
+
+
+def test_a_line_says_what_the_details_are_and_a_click_shows_them(panel: StatePanel, qtbot: QtBot):
+    panel.show_state(SPACE)
+    assert panel.details_button.text() == "2 remembered · 2 set aside · 2 of 4 fit · instruction"
+    assert not panel.fits.isVisible()
+    with qtbot.waitSignal(panel.details_shown):
+        qtbot.mouseClick(panel.details_button, Qt.MouseButton.LeftButton)
+    assert panel.fits.isVisible()
+    panel.show_state(StateView(space="none", state="page"))
+    assert not panel.details_button.isVisible()

@@ -6,14 +6,15 @@ from PySide6.QtWidgets import QApplication
 
 from core.browser.log.records import ConsoleEntry, LogPart, PageLog
 from core.debugger.timeline.views import PageLogView
-from gui.panels.page_log import PageLogPanel, one_line
+from gui.panels.log.panel import LogPanel
+from gui.panels.log.rows import one_line
 from gui.widgets.item_views import RowMenu
 from tests.gui.reading_samples import LOG
 
 
 @pytest.fixture
 def panel(qtbot, theme):
-    panel = PageLogPanel(theme)
+    panel = LogPanel(theme)
     qtbot.addWidget(panel)
     panel.resize(700, 240)
     panel.show()
@@ -31,9 +32,9 @@ def texts(panel):
 
 
 def test_it_says_what_to_do_where_there_is_nothing(panel):
-    assert "No step is in view" in panel.or_words.words.text()
+    assert "Nothing is logged yet" in panel.or_words.words.text()
     panel.wait(1, 2)
-    assert "Reading the log" in panel.or_words.words.text()
+    assert "is being read" in panel.or_words.words.text()
     panel.show_log(PageLogView(run=1, step=2, message="This step was stored before."))
     assert panel.or_words.words.text() == "This step was stored before."
     panel.show_log(PageLogView(run=1, step=2))
@@ -69,7 +70,7 @@ def test_kind_and_words_choose_the_lines(panel):
     panel.search.setText("nothing like it")
     assert "No line matches" in panel.or_words.words.text()
     panel.search.clear()
-    panel.choice.setCurrentText("Only errors")
+    panel.choice.setCurrentText("Warnings and errors")
     assert texts(panel)[0].startswith("404")
     panel.choice.setCurrentText("Dialogs")
     assert len(texts(panel)) == 1

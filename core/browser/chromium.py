@@ -333,7 +333,7 @@ class ChromiumHost:
             answer, by = dialogs.answer_of(asked, answer)
         told = dialogs.told(dialog.type, shortened(dialog.message), answer, by)
         self.events.tell("dialog", told, lambda: (tab, ""))
-        self.events.dialogs.give(dialog.type, dialog.message, answer, told)
+        self.events.dialogs.give(dialog.type, dialog.message, answer, "" if by else told)
         try:
             if answer.accepted:
                 await dialog.accept(answer.text)

@@ -108,6 +108,44 @@ def test_answers_to_questions_are_steps_before_what_asked_and_are_given_again(
     assert b"hunter2" not in desk.database.read_bytes()
 
 
+MENU = """<body onload="document.title = 'open'">
+<button style="position:absolute;left:20px;top:20px;width:100px;height:24px"
+ onmouseenter="setTimeout(() => { pick.hidden = false; }, 80)">More</button>
+<button id=pick hidden style="position:absolute;left:20px;top:50px;width:100px;height:24px"
+ onclick="document.title = 'picked'">Pick</button>
+<iframe style="position:absolute;left:200px;top:20px;border:0" srcdoc="<body style='margin:0'>
+<button style='width:100px;height:24px' onclick='parent.document.title = 1'>Inside</button>"></iframe>"""
+
+
+def test_a_menu_under_the_mouse_of_the_person_and_a_click_in_a_frame_are_steps(
+    desk: LiveWindow, tmp_path: Path
+) -> None:
+    desk.open("web/open", url=page_file(tmp_path, MENU), instruction="Pick.")
+    desk.trigger("handover")
+    desk.wait_until(lambda: desk.window.view.handed_over)
+    view = desk.area.current_view()
+    assert view is not None
+    target, menu, shown = view.focusProxy(), QPoint(60, 32), list[bool]()
+
+    def is_open() -> bool:
+        QTest.mouseMove(target, menu + QPoint(len(shown) % 5, 0))
+        view.page().runJavaScript("!pick.hidden", 0, shown.append)
+        return bool(shown) and shown[-1]
+
+    QTest.mouseMove(target, QPoint(60, 200))
+    desk.wait_until(is_open)
+    for place, title in ((QPoint(60, 62), "picked"), (QPoint(250, 32), "1")):
+        QTest.mouseMove(target, place)
+        QTest.mouseClick(target, Qt.MouseButton.LeftButton, pos=place)
+        desk.wait_until(lambda title=title: view.title() == title)  # type: ignore[misc]
+    desk.wait_until(lambda: desk.window.view.step == 4)
+    store = desk.stored()
+    (run,) = store.runs()
+    steps = [(one.action.split(" ")[0], one.target) for one in store.steps(run.run) if one.sealed]
+    store.close()
+    assert steps == [("hover", 'button "More"'), ("click", 'button "Pick"'), ("click", 'button "Inside"')]
+
+
 def test_what_the_person_does_at_150_percent_is_recorded_and_the_agent_clicks_at_100(
     desk: LiveWindow, llm_server: LLMServer, tmp_path: Path
 ) -> None:

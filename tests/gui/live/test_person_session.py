@@ -3,8 +3,10 @@
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, Qt, QTimer, QUrl
+from PySide6.QtCore import QPoint, QPointF, Qt, QTimer, QUrl
+from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 
 from core.trace.records import StepRow
 from gui.live.web_page import WebView
@@ -92,7 +94,8 @@ def test_answers_to_questions_are_steps_before_what_asked_and_are_given_again(
         desk.wait_until(lambda title=title, steps=steps: view.title() == title and len(stored(run)) >= steps)  # type: ignore[misc]
     answering.stop()
     desk.trigger("handover")
-    desk.wait_until(lambda: not desk.window.view.handed_over and desk.window.view.mode == "waiting")
+    desk.wait_until(lambda: not desk.window.view.handed_over)
+    desk.wait_until(lambda: (desk.window.view.phase, desk.window.view.mode) == ("decide", "waiting"))
     assert stored(run)[:5] == [
         "answer_dialog [dismiss]",
         "click",
@@ -125,17 +128,24 @@ def test_a_menu_under_the_mouse_of_the_person_and_a_click_in_a_frame_are_steps(
     desk.wait_until(lambda: desk.window.view.handed_over)
     view = desk.area.current_view()
     assert view is not None
+    desk.wait_until(lambda: view.title() == "open")
     target, menu, shown = view.focusProxy(), QPoint(60, 32), list[bool]()
 
+    def move(place: QPoint) -> None:
+        # `QTest.mouseMove` moves the cursor, over which the window of another test may lie.
+        kind, none = QMouseEvent.Type.MouseMove, Qt.MouseButton.NoButton
+        spots = QPointF(place), QPointF(target.mapToGlobal(place))
+        QApplication.sendEvent(target, QMouseEvent(kind, *spots, none, none, Qt.KeyboardModifier.NoModifier))
+
     def is_open() -> bool:
-        QTest.mouseMove(target, menu + QPoint(len(shown) % 5, 0))
+        move(menu + QPoint(len(shown) % 5, 0))
         view.page().runJavaScript("!pick.hidden", 0, shown.append)
         return bool(shown) and shown[-1]
 
-    QTest.mouseMove(target, QPoint(60, 200))
+    move(QPoint(60, 200))
     desk.wait_until(is_open)
     for place, title in ((QPoint(60, 62), "picked"), (QPoint(250, 32), "1")):
-        QTest.mouseMove(target, place)
+        move(place)
         QTest.mouseClick(target, Qt.MouseButton.LeftButton, pos=place)
         desk.wait_until(lambda title=title: view.title() == title)  # type: ignore[misc]
     desk.wait_until(lambda: desk.window.view.step == 4)

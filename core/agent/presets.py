@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -12,12 +13,12 @@ from core.agent.policies.stack import StackLimits
 from core.agent.spaces.file import Spaces
 from core.llm.repair import ReplyFormat
 from core.schema.action import ACTIONS
-from core.schema.errors import DataError, UsageError
+from core.schema.errors import UsageError
 from core.schema.exemplar import RecallSettings
 from core.schema.messages import Purpose, Sampling
 from core.schema.record import Record
 from core.schema.viewport import Viewport
-from core.settings.user_file import UserFile, near
+from core.settings.user_file import MOST_TOLD, UserFile, near
 from core.storage.resources import RESOURCES
 from core.trace.records import ATTACHED_NAME
 
@@ -272,10 +273,13 @@ def read_preset(path: Path) -> Preset:
 @lru_cache(maxsize=256)
 def _preset(source: UserFile) -> Preset:
     file = source.validated(PresetFile)
-    for action in file.actions:
-        if action not in ACTIONS:
-            unknown = f'there is no action "{action}"; {near(action, ACTIONS)}'
-            raise DataError(f"{source.path}, line {source.line_of_item('actions', action)}: {unknown}")
+    wrong = (
+        (("actions", number), f'there is no action "{action}"; {near(action, ACTIONS)}')
+        for number, action in enumerate(file.actions)
+        if action not in ACTIONS
+    )
+    if problems := tuple(islice(wrong, MOST_TOLD)):
+        raise source.first_error(problems)
     if file.calls == 2:
         for part in ("rationale", "function"):
             if not getattr(file.prompts, part):

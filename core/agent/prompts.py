@@ -3,6 +3,7 @@
 import re
 import time
 from collections.abc import Callable, Generator, Iterable
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import Any, cast
@@ -25,7 +26,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from core.schema.action_space import PermissibleAction
 from core.schema.action_text import bracketed, usage
 from core.schema.errors import DataError
-from core.settings.user_file import near, read_text
+from core.settings.user_file import MOST_TOLD, near, read_text
 from core.storage.resources import RESOURCES
 
 PROMPTS = RESOURCES / "prompts"
@@ -139,10 +140,15 @@ class Prompts:
         except RecursionError as error:
             raise DataError(f"{filename}: {_plain(error)}") from error
         unknown = used_names - {*VALUES, *self._environment.globals}
-        for used in tree.find_all(nodes.Name):
-            if used.ctx == "load" and used.name in unknown:
-                place = f"{filename}, line {used.lineno}"
-                raise DataError(f'{place}: there is no value "{used.name}"; {near(used.name, VALUES)}')
+        wrong_names = (
+            (used.lineno, f'there is no value "{used.name}"; {near(used.name, VALUES)}')
+            for used in tree.find_all(nodes.Name)
+            if used.ctx == "load" and used.name in unknown
+        )
+        if problems := tuple(islice(wrong_names, MOST_TOLD)):
+            wrong = DataError(f"{filename}, line {problems[0][0]}: {problems[0][1]}")
+            wrong.problems = problems
+            raise wrong
         self._checked[filename] = source
 
     def render(self, name: str, **values: Any) -> str:

@@ -22,7 +22,8 @@ from core.schema.record import Record
 from core.schema.task import UnsupportedTask
 from core.schema.viewport import VIEWPORT, Viewport
 from core.settings.file_kinds import TASKS, kind_of_folder, refuse_others
-from core.settings.user_file import MOST_TOLD, Location, Problem, UserFile, problem
+from core.settings.toml_layout import Location
+from core.settings.user_file import MOST_TOLD, Problem, UserFile, problem
 
 SITES = (
     "SHOPPING",

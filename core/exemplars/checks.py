@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from core.exemplars.content_checks import check_content
-from core.exemplars.editing.layout import Location
 from core.exemplars.library.records import ANY, Entry, Filter, LibraryRow
 from core.exemplars.problem import Level, Problem
 from core.llm.costs import count_tokens
@@ -22,6 +21,7 @@ from core.schema.errors import ActionSyntaxError
 from core.schema.exemplar import Draft, DraftStep, Exemplar, RecallSettings
 from core.schema.observation import HIDDEN_TEXT, is_hidden
 from core.schema.secrets import names_in
+from core.settings.toml_layout import Location
 
 if TYPE_CHECKING:
     # Loading SQLite takes long.

@@ -7,7 +7,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from core.exemplars.editing.layout import Location
 from core.exemplars.placeholders import names_in
 from core.exemplars.problem import Problem
 from core.schema.action import Action, Check, RefTarget, Select, Type
@@ -15,6 +14,7 @@ from core.schema.action_text import parse_action
 from core.schema.errors import ActionSyntaxError
 from core.schema.exemplar import Draft, DraftStep
 from core.schema.secrets import has_key
+from core.settings.toml_layout import Location
 
 _LINE = re.compile(r"^\s*\[(\d+)\] (\S+)(.*)$", re.MULTILINE)
 _OPTIONS = re.compile(r"\boptions: (.*)$")

@@ -2,8 +2,8 @@
 
 from typing import Literal
 
-from core.exemplars.editing.layout import Location
 from core.schema.record import Record
+from core.settings.toml_layout import Location
 
 Level = Literal["stops", "fault", "note"]
 Kind = Literal[

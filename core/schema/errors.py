@@ -29,7 +29,8 @@ class UsageError(BackstepError):
 
 
 class DataError(BackstepError):
-    pass
+    problems: tuple[tuple[int, str], ...] = ()
+    """The first that are known to be wrong in the file, each with its line, from 1; the sentence is about the first."""
 
 
 class WorldError(BackstepError):

@@ -20,6 +20,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, TypeVar, Union, get_args, get_origin
 
@@ -28,10 +29,9 @@ from pydantic_core import ErrorDetails
 
 from core.schema.errors import DataError
 from core.settings.file_kinds import kind_of_file, kind_of_folder, kind_of_text
+from core.settings.toml_layout import Location, layout
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
-Location = tuple[int | str, ...]
-"""Keys and positions from the top of a file to a value, as pydantic gives them."""
 Problem = tuple[Location, str]
 """Where something is wrong, and what, in a sentence."""
 
@@ -50,8 +50,6 @@ _MOST_PLACED = 4 << 20
 _PART_OF_KEY = r"""(?:(?<![\w-])[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
 _LONG_KEY = re.compile(rf"{_PART_OF_KEY}(?:[ \t]*+\.[ \t]*+{_PART_OF_KEY}){{{DEEPEST}}}", re.ASCII)
 """A dotted key that nests deeper than is allowed: the parser takes the square of its length."""
-_HEADER = re.compile(r"\s*+(\[\[?)(.+?)\]\]?\s*+(?:#.*)?")
-_KEY = re.compile(r"""\s*+((?:[A-Za-z0-9_.\s-]|"[^"]*+"|'[^']*+')++)=""")
 _JSON = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:\n]|[^\s\[\]{},:"]+')
 _FRONT = "+++"
 MOST_TOLD = 20
@@ -126,8 +124,9 @@ class UserFile:
         try:
             return model.model_validate(content)
         except ValidationError as error:
-            first = _first(error)
-            raise self.error(first["loc"], _sentence(first, model, is_toml=self.is_toml)) from error
+            raise self.first_error(
+                (detail["loc"], _sentence(detail, model, is_toml=self.is_toml)) for detail in _ordered(error)
+            ) from error
 
     def problems(
         self, error: ValidationError, model: type[BaseModel], inside: Location = ()
@@ -143,6 +142,13 @@ class UserFile:
         line = self.line(location)
         return DataError(f"{self.path}, line {line}: {sentence}" if line else f"{self.path}: {sentence}")
 
+    def first_error(self, problems: Iterable[Problem]) -> DataError:
+        """Return the error for the first problem, which holds the first twenty."""
+        found = tuple(islice(problems, MOST_TOLD))
+        error = self.error(*found[0])
+        error.problems = tuple((self.line(location) or 1, sentence) for location, sentence in found)
+        return error
+
     def errors(self, problems: Sequence[Problem]) -> DataError:
         """Return the error for one problem, or for several, with a line below the path for each of the first twenty."""
         errors = [self.error(*one) for one in problems[:MOST_TOLD]]
@@ -155,20 +161,14 @@ class UserFile:
 
     def line(self, location: Location) -> int | None:
         """Return the line, from 1, of a value or of the nearest thing around it, or None."""
+        if self.is_toml:
+            return layout(self.text).line_of(location)
         around = (location[:length] for length in range(len(location), 0, -1))
         return next((self._places[one] for one in around if one in self._places), None)
 
     @cached_property
     def _places(self) -> dict[Location, int]:
-        return _toml_places(self.text) if self.is_toml else _json_places(self.text)
-
-    def line_of_item(self, key: str, item: str) -> int:
-        """Return the line in which the text `item` stands in the list of `key`."""
-        first = self.line((key,)) or 1
-        for number, line in enumerate(self.text.split("\n")[first - 1 :], start=first):
-            if f'"{item}"' in line or f"'{item}'" in line:
-                return number
-        return first
+        return _json_places(self.text)
 
 
 def read_model(path: Path, model: type[ModelT]) -> ModelT:
@@ -311,7 +311,7 @@ def split_front_matter(path: Path, text: str) -> tuple[UserFile, str, int]:
 
 def problem(error: ValidationError, model: type[BaseModel]) -> str:
     """Return the first thing that is wrong with values that are in no file of their own."""
-    return _sentence(_first(error), model)
+    return _sentence(_ordered(error)[0], model)
 
 
 def near(wrong: str, valid: Iterable[str]) -> str:
@@ -324,10 +324,9 @@ def near(wrong: str, valid: Iterable[str]) -> str:
     return f"there {be} {', '.join(names)}." if names else "leave it out."
 
 
-def _first(error: ValidationError) -> ErrorDetails:
-    """Return the error to tell: an unknown key goes first, as it is often why another is missing."""
-    details = _details(error)
-    return next((one for one in details if one["type"] == "extra_forbidden"), details[0])
+def _ordered(error: ValidationError) -> list[ErrorDetails]:
+    """Return the errors with unknown keys first, as these are often why others are missing."""
+    return sorted(_details(error), key=lambda details: details["type"] != "extra_forbidden")
 
 
 def _details(error: ValidationError) -> list[ErrorDetails]:
@@ -396,44 +395,6 @@ def _type_at(model: type[BaseModel], location: Location) -> Any:
         while get_origin(found) in (Annotated, Union, types.UnionType):
             found = next(one for one in get_args(found) if one is not types.NoneType)
     return found
-
-
-def _toml_places(text: str) -> dict[Location, int]:
-    found: dict[Location, int] = {}
-    counts: dict[Location, int] = {}
-    table: Location = ()
-    for number, line in enumerate(text.splitlines(), start=1):
-        if header := _HEADER.fullmatch(line):
-            path = _key_path(header[2])
-            if path is None:
-                continue
-            table = ()
-            for part in path[:-1]:
-                table = (*table, part)
-                if table in counts:
-                    table = (*table, counts[table])
-            table = (*table, path[-1])
-            found.setdefault(table, number)
-            if header[1] == "[[":
-                counts[table] = counts.get(table, -1) + 1
-                table = (*table, counts[table])
-                found.setdefault(table, number)
-        elif (key := _KEY.match(line)) and (path := _key_path(key[1])) is not None:
-            for length in range(1, len(path) + 1):
-                found.setdefault((*table, *path[:length]), number)
-    return found
-
-
-def _key_path(text: str) -> Location | None:
-    try:
-        value: Any = tomllib.loads(f"{text} = 0")
-    except tomllib.TOMLDecodeError:
-        return None
-    path: list[str] = []
-    while isinstance(value, dict):
-        key, value = next(iter(value.items()))
-        path.append(key)
-    return tuple(path)
 
 
 def _json_places(text: str) -> dict[Location, int]:

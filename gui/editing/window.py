@@ -1,22 +1,17 @@
 """The editor of one text: of the current run, of a held call, or of a file that agents use."""
 
-from PySide6.QtCore import Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QCloseEvent
+from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QDialog, QWidget
 
 from core.debugger.editing.views import EditText
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
-from gui.widgets.code_editor import CodeEditor
-from gui.widgets.layouts import holding, in_column, in_row, splitter
-from gui.widgets.text_view import TextView
-from gui.widgets.words import ElidedLabel, NoteLabel, dim_label, set_flag
+from gui.widgets.edit_pane import EditPane
+from gui.widgets.layouts import in_column, in_row
+from gui.widgets.words import ElidedLabel, NoteLabel, set_flag
 
-_IDLE_MS = 250
-"""The text is checked after a pause in typing of this length."""
 _KEPT = "This is your draft from before; Reload (Alt+R) reads the text as it is now."
 _PREVIEW = "The prompt of the step in view, with this text"
-_PREVIEW_BEFORE = "The prompt of the step in view, with the text as it was before the mistake"
 _SIDES = (12, 2, 12, 2)
 
 
@@ -41,34 +36,27 @@ class TextEditor(QDialog):
         self.title = ElidedLabel("", self)
         self.title.setFont(theme.text_font(bold=True))
         self.hint = NoteLabel("dim", parent=self, margins=_SIDES)
-        self.field = CodeEditor(theme, self)
-        self.field.textChanged.connect(self._on_changed)
-        self.field.cursorPositionChanged.connect(self._tell_place)
-        self.preview = TextView(theme, "The prompt that would result", self)
-        self.preview_head = dim_label(_PREVIEW)
-        self.preview_head.setContentsMargins(12, 2, 12, 2)
-        self._beside = holding(in_column(None, self.preview_head, (self.preview, 1), spacing=0))
+        self.pane = EditPane(theme)
+        self.pane.edited.connect(self._refresh)
+        self.pane.check_wanted.connect(self.check)
+        self.pane.reload_wanted.connect(lambda: self.reload_requested.emit(self.name))
+        self.field = self.pane.field
         self.note, self.problem = (
             NoteLabel("dim", parent=self, margins=_SIDES),
             NoteLabel("bad", parent=self, margins=_SIDES),
         )
         self.draft_note = NoteLabel("remedy", parent=self, margins=_SIDES)
-        self.place = dim_label("")
-        again = "Read the current text and discard the draft"
-        self.reload_button = key_button("Reload", again, "Alt+R", self._on_reload, self)
         self.try_button = key_button("Try it here", "", "Ctrl+Shift+Return", self._on_try, self)
         close = "Close the editor; a draft is kept until it is applied or reloaded"
         self.cancel_button = key_button("Cancel", close, "Esc", self.close, self)
         self.apply_button = key_button("Apply", "", "Ctrl+Return", self._on_apply, self)
         set_flag(self.apply_button, "accent", True)
-        self._idle = QTimer(self, singleShot=True, interval=_IDLE_MS)
-        self._idle.timeout.connect(self.check)
-        split = splitter(Qt.Orientation.Horizontal, self.field, self._beside, sizes=(520, 480))
-        head = in_row(None, (self.title, 1), self.place, margins=(12, 10, 12, 2), spacing=8)
-        buttons = (self.try_button, self.cancel_button, self.apply_button)
-        foot = in_row(None, self.reload_button, 1, *buttons, margins=(12, 8, 12, 10), spacing=8)
+        head = in_row(None, (self.title, 1), self.pane.place, margins=(12, 10, 12, 2), spacing=8)
+        left = (self.pane.reload_button, self.pane.diff_button)
+        right = (self.try_button, self.cancel_button, self.apply_button)
+        foot = in_row(None, *left, 1, *right, margins=(12, 8, 12, 10), spacing=8)
         notes = (self.note, self.draft_note, self.problem)
-        in_column(self, head, self.hint, (split, 1), *notes, foot, spacing=0)
+        in_column(self, head, self.hint, (self.pane, 1), *notes, foot, spacing=0)
         theme.size_window(self, 860, 620)
 
     @property
@@ -86,12 +74,9 @@ class TextEditor(QDialog):
 
     def offer(self, view: EditText) -> None:
         """Start with this text; if an earlier draft exists, keep it and show a message."""
-        if self.edited and self.text != view.text:
-            self._show(view)
-            self._gone_on = _KEPT
-            self.check()
-        else:
-            self._begin(view)
+        self._gone_on = _KEPT if self.pane.begin(view, view.name) else ""
+        self._show(view)
+        self.field.setFocus()
         if view.line:
             self.field.go_to_line(view.line)
 
@@ -115,33 +100,17 @@ class TextEditor(QDialog):
     @Slot()
     def check(self) -> None:
         """Request a check whether the current text could be applied."""
-        self._idle.stop()
+        self.pane.wait()
         self.check_requested.emit(self.name, self.text)
 
-    def _begin(self, view: EditText) -> None:
-        self._gone_on = ""
-        at = self.field.textCursor().position() if self.text == view.text else 0
-        self.field.begin(view.text)
-        self.field.go_to(at)
-        self._show(view)
-        self._tell_place()
-        self.field.setFocus()
-
     def _show(self, view: EditText) -> None:
-        same_text = self.name == view.name
         self._view = view
         self.setWindowTitle(view.title)
         self.title.setText(view.title)
-        self.field.setAccessibleName(view.title)
         self.hint.show_text(view.hint)
         self.note.show_text(view.note)
-        self.problem.show_text(view.problem)
-        self.field.mark_problem(view.problem)
-        stale = view.problem != "" and not view.preview and same_text and not self._beside.isHidden()
-        if not stale:
-            self.preview.show_text(view.preview)
-            self._beside.setVisible(bool(view.preview))
-        self.preview_head.setText(_PREVIEW_BEFORE if stale else _PREVIEW)
+        self.problem.show_text(view.told)
+        self.pane.show_view(view, _PREVIEW)
         self._refresh()
 
     def _refresh(self) -> None:
@@ -159,13 +128,6 @@ class TextEditor(QDialog):
         tries = "Save the file, and ask for the action of the step under way again (Ctrl+Shift+Enter)"
         self.try_button.setToolTip(self._view.why_no_try or tries)
 
-    def _on_changed(self) -> None:
-        self._idle.start()
-        self._refresh()
-
-    def _tell_place(self) -> None:
-        self.place.setText(self.field.place)
-
     def _on_apply(self) -> None:
         if self.apply_button.isEnabled():
             self.apply_requested.emit(self.name, self.text)
@@ -173,11 +135,3 @@ class TextEditor(QDialog):
     def _on_try(self) -> None:
         if self.try_button.isEnabled():
             self.try_requested.emit(self.name, self.text)
-
-    def _on_reload(self) -> None:
-        self.field.count_from(self.text)
-        self.reload_requested.emit(self.name)
-
-    def closeEvent(self, event: QCloseEvent) -> None:
-        self._idle.stop()
-        super().closeEvent(event)

@@ -1,7 +1,7 @@
 """Fix: a failed run, its deciding step, the change made there, and the result."""
 
-from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
-from PySide6.QtGui import QHideEvent, QShortcut
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QShortcut
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDialog, QSpinBox, QWidget
 
 from core.debugger.fix.views import MOST_SEEDS, FixView
@@ -9,20 +9,16 @@ from gui.fix.outcome import OutcomeBox
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.choices import choice_box
-from gui.widgets.code_editor import CodeEditor
+from gui.widgets.edit_pane import EditPane
 from gui.widgets.formats import count, cut_middle
-from gui.widgets.layouts import holding, in_column, in_row, splitter
+from gui.widgets.layouts import in_column, in_row
 from gui.widgets.remembered import Remembered
-from gui.widgets.text_view import TextView
 from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, dim_label, labelled
 
-_IDLE_MS = 250
-"""The text is checked after a pause in typing of this length."""
 _SIDES = (12, 2, 12, 2)
 _ACTION_LETTERS = 60
 _PREVIEW = "The prompt of this step, with this text"
 _PREVIEW_WITHOUT = "The prompt of this step, without the exemplar"
-_PREVIEW_BEFORE = "The prompt of this step, as it was before the mistake"
 
 
 class FixWindow(QDialog):
@@ -59,8 +55,6 @@ class FixWindow(QDialog):
         self._theme = theme
         self._remembered = remembered
         self._view = FixView()
-        self._drafts: dict[str, str] = {}
-        """Unsaved texts by the name of their file, while another file is in view."""
         self.title = ElidedLabel("", self)
         self.title.setFont(theme.text_font(bold=True))
         self.steps = self._box("Step", "The step to fix (Alt+S)", self._on_step)
@@ -71,17 +65,13 @@ class FixWindow(QDialog):
         self.hint, self.note = (NoteLabel("dim", parent=self, margins=_SIDES) for _ in range(2))
         self.problem = NoteLabel("bad", parent=self, margins=_SIDES)
         self.notice = NoteLabel("good", parent=self, margins=_SIDES)
-        self.where = dim_label("")
-        self.field = CodeEditor(theme, self)
-        self.field.textChanged.connect(self._on_changed)
-        self.field.cursorPositionChanged.connect(lambda: self.where.setText(self.field.place))
-        self.preview = TextView(theme, "The prompt that would result", self)
-        self.preview_head = dim_label(_PREVIEW)
-        self.preview_head.setContentsMargins(12, 2, 12, 2)
         self.recognised = NoteLabel("dim", parent=self, margins=_SIDES)
-        beside = holding(in_column(None, self.preview_head, self.recognised, (self.preview, 1), spacing=0))
-        split = splitter(Qt.Orientation.Horizontal, self.field, beside, sizes=(520, 480))
-        self.or_words = OrWords(split, self)
+        self.pane = EditPane(theme, self.recognised)
+        self.pane.edited.connect(self._refresh)
+        self.pane.check_wanted.connect(self.check)
+        self.pane.reload_wanted.connect(self._on_place)
+        self.field = self.pane.field
+        self.or_words = OrWords(self.pane, self)
         self.stays = NoteLabel("remedy", parent=self, margins=_SIDES)
         self.known = QCheckBox("I know that this stays done", self)
         self.known.toggled.connect(self._refresh)
@@ -89,7 +79,8 @@ class FixWindow(QDialog):
         self.outcome = OutcomeBox(self)
         self.outcome.run_opened.connect(self.run_opened)
         self._make_buttons()
-        head = in_row(None, (self.title, 1), self.where, margins=(12, 10, 12, 2), spacing=8)
+        of_text = (self.pane.place, self.pane.diff_button, self.pane.reload_button)
+        head = in_row(None, (self.title, 1), *of_text, margins=(12, 10, 12, 2), spacing=8)
         chosen = in_row(
             None,
             dim_label("Step"),
@@ -109,8 +100,6 @@ class FixWindow(QDialog):
             self, head, chosen, self.reason, self.hint, (self.or_words, 1), *notes, known, self.outcome, foot,
             spacing=0,
         )  # fmt: skip
-        self._idle = QTimer(self, singleShot=True, interval=_IDLE_MS)
-        self._idle.timeout.connect(self.check)
         theme.size_window(self, 1040, 700)
 
     def _box(self, name: str, tooltip: str, chosen: object) -> QComboBox:
@@ -148,7 +137,6 @@ class FixWindow(QDialog):
 
     def wait(self, run: int) -> None:
         """Show that the run is being read, if it is not the one in view; a draft is kept."""
-        self._keep_draft()
         if run != self._view.run:
             self.show_view(FixView(run=run))
 
@@ -173,7 +161,7 @@ class FixWindow(QDialog):
 
     def check(self) -> None:
         """Request a check of the text, or of the resulting prompt."""
-        self._idle.stop()
+        self.pane.wait()
         if self._view.place is not None:
             self.check_requested.emit(self._view.place.name, self.text)
 
@@ -222,40 +210,26 @@ class FixWindow(QDialog):
             self._begin()
         elif text.applied and text is not before.text:
             self.field.count_from(text.text)
-            self._drafts.pop(text.name, None)
         current = text.text == self.text
-        self.field.setVisible(not exemplar)
-        self.field.setAccessibleName(text.title)
+        for widget in (self.field, self.pane.place, self.pane.reload_button):
+            widget.setVisible(not exemplar)
         self.hint.show_text(text.hint)
         self.note.show_text(text.note)
-        self.problem.show_text(view.problem or view.why_not or (text.problem if current else ""))
-        self.field.mark_problem(text.problem if current else "")
-        stale = bool(text.problem) and not text.preview
-        if not stale:
-            self.preview.show_text(text.preview)
+        self.problem.show_text(view.problem or view.why_not or (text.told if current else ""))
+        self.pane.show_view(text, _PREVIEW_WITHOUT if exemplar else _PREVIEW)
         self.recognised.show_text(view.recognised)
-        whole = _PREVIEW_WITHOUT if exemplar else _PREVIEW
-        self.preview_head.setText(_PREVIEW_BEFORE if stale else whole)
-        self.where.setVisible(not exemplar)
 
     def _begin(self) -> None:
         """Start with a text that was just read, or with its draft if there is one."""
-        view, text = self._view, self._view.text
+        view, text, place = self._view, self._view.text, self._view.place
         assert text is not None
-        draft = self._drafts.pop(text.name, None)
-        self.field.begin(text.text, draft=draft)
-        line = view.place.line if view.place is not None else 1
+        of_step = f"{view.run}.{view.step} " if place is not None and place.kind == "action" else ""
+        of_run = f"{view.run} " if place is not None and place.policy else ""
+        self.pane.begin(text, f"{of_step}{of_run}{text.name}")
+        line = place.line if place is not None else 1
         self.field.go_to_line(line)
         self.field.mark_line(line if line > 1 else 0, self._theme.colour("selected"))
-        self.where.setText(self.field.place)
         self.field.setFocus()
-        if draft is not None:
-            self._idle.start()
-
-    def _keep_draft(self) -> None:
-        place = self._view.place
-        if place is not None and place.kind != "action" and self.field.edited:
-            self._drafts[place.name] = self.text
 
     def _refresh(self) -> None:
         view = self._view
@@ -309,21 +283,15 @@ class FixWindow(QDialog):
         )
         button.setToolTip(f"{tells} (Alt+F)")
 
-    def _on_changed(self) -> None:
-        self._idle.start()
-        self._refresh()
-
     def _on_step(self) -> None:
-        self._keep_draft()
         self.step_chosen.emit(self.steps.currentData())
 
     def _on_place(self) -> None:
-        self._keep_draft()
         self.place_chosen.emit(self.places.currentData())
 
     def _on_rerun(self) -> None:
         if self._view.place is not None:
-            self._idle.stop()
+            self.pane.wait()
             self.rerun_requested.emit(self._view.place.name, self.text, self.known.isChecked())
 
     def _on_family(self) -> None:
@@ -360,7 +328,3 @@ class FixWindow(QDialog):
 
     def _on_bisect(self) -> None:
         self.bisect_requested.emit(self._view.run)
-
-    def hideEvent(self, event: QHideEvent) -> None:
-        self._idle.stop()
-        super().hideEvent(event)

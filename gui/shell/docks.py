@@ -139,6 +139,9 @@ class Docks(QObject):
 
     def follow_width(self, now: int) -> None:
         """Widen or narrow the docks next to the page after the window has another width, as far as that is useful."""
+        for dock in self.docks.values():
+            if isinstance(dock, StackDock):
+                dock.allow_width(now // 3)
         sides = {dock: self._widths[area] for area, dock in self._sides().items() if area in self._widths}
         widths = [round(width * _share(now)) for width in sides.values()]
         self._window.resizeDocks(list(sides), widths, Qt.Orientation.Horizontal)
@@ -177,9 +180,11 @@ class Docks(QObject):
         return next((dock for dock in docked if self._window.dockWidgetArea(dock) == AREAS[BELOW]), None)
 
     def resize(self, sizes: Mapping[str, int], orientation: Qt.Orientation) -> None:
-        """Set the widths or heights of docks, given for the normal text size."""
+        """Set the heights of docks, or their widths in a window of the first size, given for the normal text size."""
         docks = [self.docks[name] for name in sizes]
-        self._window.resizeDocks(docks, [self._theme.scaled(size) for size in sizes.values()], orientation)
+        share = _share(self._window.width()) if orientation == Qt.Orientation.Horizontal else 1
+        pixels = [round(self._theme.scaled(size) * share) for size in sizes.values()]
+        self._window.resizeDocks(docks, pixels, orientation)
 
     def widen(self, ratio: float) -> None:
         """Resize the docks next to and below the page after the text size changed."""

@@ -10,11 +10,14 @@ from gui.shell.places import PanelPage, StackSection
 from gui.theme.theme import Theme
 from gui.widgets.buttons import icon_button
 from gui.widgets.item_views import FittedList
-from gui.widgets.layouts import holding, in_column, in_row, reveal
+from gui.widgets.layouts import FlowLayout, holding, in_column, in_row, reveal
 from gui.widgets.words import ElidedLabel, small_label
 
 _LIST_SHARE = 0.22
 """The part of a column's height that a list of actions takes at most; longer ones scroll."""
+
+_LEAST_PAGE = 280
+"""Minimum width in pixels of the pages below the live page."""
 
 
 class PanelDock(QDockWidget):
@@ -53,14 +56,21 @@ class PanelDock(QDockWidget):
 
 
 class _Column(QScrollArea):
-    """Scrolls vertically, and is as wide as its content needs; lists of actions in it take a part of its height."""
+    """Scrolls, and is as wide as its content needs; lists of actions in it take a part of its height."""
+
+    most = 0
+    """The largest minimum width in pixels; in a window that is too narrow for more, it scrolls horizontally."""
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        content = self.widget()
-        if content is not None and watched is content and event.type() == QEvent.Type.LayoutRequest:
-            least = content.minimumSizeHint().width()
-            self.setMinimumWidth(least + self.verticalScrollBar().sizeHint().width())
+        if watched is self.widget() and event.type() == QEvent.Type.LayoutRequest:
+            self.fit()
         return super().eventFilter(watched, event)
+
+    def fit(self) -> None:
+        """Take the width that the content needs, if there is room."""
+        if (content := self.widget()) is not None:
+            least = content.minimumSizeHint().width() + self.verticalScrollBar().sizeHint().width()
+            self.setMinimumWidth(min(least, self.most or least))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -79,7 +89,6 @@ class StackDock(PanelDock):
         self.area = _Column()
         self.area.setWidgetResizable(True)
         self.area.setFrameShape(QFrame.Shape.NoFrame)
-        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         shares = [(section, int(section.stretched)) for section in sections]
         rest = 0 if any(section.stretched for section in sections) else 1
@@ -88,6 +97,11 @@ class StackDock(PanelDock):
         for section in sections:
             section.wanted.connect(lambda section=section: self._bring(section))
             section.left.connect(lambda section=section: self._put_away(section))
+
+    def allow_width(self, most: int) -> None:
+        """Let the column be as narrow as this, even if its content is wider."""
+        self.area.most = most
+        self.area.fit()
 
     def _bring(self, section: StackSection) -> None:
         self.show()
@@ -115,14 +129,18 @@ class PagesDock(PanelDock):
         super().__init__(name, parent)
         self.pages = [page for pages in groups.values() for page in pages]
         self._shown = QStackedWidget()
+        self._shown.setMinimumWidth(_LEAST_PAGE)
         self.fact = small_label(theme)
         self.fact.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        choices: list[QWidget] = []
+        choice = QWidget()
+        row = FlowLayout(choice, spacing=6, one_row=True)
         for group, pages in groups.items():
             label = ElidedLabel(group or "│", tone="" if group else "dim")
             label.setFont(theme.heading_font())
-            choices += [label, *(page.button for page in pages)]
+            label.setFixedHeight(pages[0].button.sizeHint().height())
+            row.addWidget(label)
             for page in pages:
+                row.addWidget(page.button)
                 self._shown.addWidget(page)
                 page.wanted.connect(lambda page=page: self.bring(page))
                 page.left.connect(lambda page=page: self._put_away(page))
@@ -130,7 +148,7 @@ class PagesDock(PanelDock):
         buttons = self._window_buttons(
             theme, "Close DevTools, or hide these panels; their keys show them again"
         )
-        head = holding(in_row(None, *choices, (self.fact, 1), *buttons, margins=(10, 3, 6, 3), spacing=6))
+        head = holding(in_row(None, choice, (self.fact, 1), *buttons, margins=(10, 3, 6, 3), spacing=6))
         head.setProperty("dockTitle", True)
         head.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setWidget(holding(in_column(None, head, (self._shown, 1), spacing=0)))

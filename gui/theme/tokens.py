@@ -35,6 +35,12 @@ class Tokens:
     """Text on `agent`, `person`, `remedy`, `good` and `bad`."""
     found: str
     """Background of search matches."""
+    code_key: str
+    """In editors: names, keys and headings. The other colours of code are also readable on highlighted lines."""
+    code_text: str
+    code_word: str
+    code_number: str
+    code_comment: str
 
     def of(self, origin: Origin) -> str:
         """Return the colour of an origin; a replay has no colour of its own and is `dim`."""
@@ -60,6 +66,11 @@ DARK = Tokens(
     selected="#2d3b52",
     on_accent="#10131a",
     found="#57491f",
+    code_key="#86bbff",
+    code_text="#79d8a6",
+    code_word="#d5aeff",
+    code_number="#f2b34c",
+    code_comment="#a9b2c0",
 )
 LIGHT = Tokens(
     window="#f3f4f6",
@@ -77,5 +88,10 @@ LIGHT = Tokens(
     selected="#dbe8fd",
     on_accent="#ffffff",
     found="#ffe9a8",
+    code_key="#0b4fb3",
+    code_text="#0b6136",
+    code_word="#7430bd",
+    code_number="#7a4c00",
+    code_comment="#505a6b",
 )
 SCHEMES: dict[Scheme, Tokens] = {"light": LIGHT, "dark": DARK}

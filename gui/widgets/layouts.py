@@ -92,9 +92,11 @@ def _filled(
 class FlowLayout(QLayout):
     """Places items from left to right, and starts a new row when one does not fit."""
 
-    def __init__(self, parent: QWidget | None = None, *, spacing: int = 5) -> None:
+    def __init__(self, parent: QWidget | None = None, *, spacing: int = 5, one_row: bool = False) -> None:
+        """`one_row` prefers a width at which all items are in one row."""
         super().__init__(parent)
         self._items: list[QLayoutItem] = []
+        self._one_row = one_row
         self.setSpacing(spacing)
         self.setContentsMargins(0, 0, 0, 0)
 
@@ -126,7 +128,11 @@ class FlowLayout(QLayout):
         self._place(rect.marginsRemoved(self.contentsMargins()), move=True)
 
     def sizeHint(self) -> QSize:
-        return self.minimumSize()
+        least = self.minimumSize()
+        if not self._one_row:
+            return least
+        widths = [item.sizeHint().width() for item in self._items if not item.isEmpty()]
+        return QSize(sum(widths) + self.spacing() * len(widths), least.height())
 
     def minimumSize(self) -> QSize:
         size = QSize()

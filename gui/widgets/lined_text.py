@@ -5,7 +5,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple
 
-from PySide6.QtCore import QEvent, QRect, QSize, Qt
+from PySide6.QtCore import QEvent, QMargins, QRect, QSize, Qt
 from PySide6.QtGui import (
     QColor,
     QFontMetricsF,
@@ -59,6 +59,8 @@ class LinedText(QPlainTextEdit):
         self.signs: dict[int, LineSign] = {}
         """The signs by line."""
         self.lit: frozenset[int] = frozenset()
+        self._room_above = 0
+        """The height that is left free above the text."""
         self._has_numbers = margin == "numbers"
         self._margin = _Margin(self) if margin != "none" else None
         self.setAccessibleName(name)
@@ -88,12 +90,12 @@ class LinedText(QPlainTextEdit):
         """The index of the current match, from 0; -1 for none."""
         return self._current
 
-    def search(self, needle: str) -> int:
-        """Highlight every match, ignoring case, and go to the first; return the number of matches."""
+    def search(self, needle: str, start: int = 0) -> int:
+        """Highlight every match, ignoring case, and go to the first from `start` on; return the number of matches."""
         self._needle = needle
         self._find_all()
         if self._starts:
-            self._go_to(0)
+            self._go_to(bisect_left(self._starts, start) % len(self._starts))
         else:
             self._mark_found()
         return len(self._starts)
@@ -102,6 +104,11 @@ class LinedText(QPlainTextEdit):
         """Go to the match `offset` further; wraps around at the end."""
         if self._starts:
             self._go_to((self._current + offset) % len(self._starts))
+
+    @property
+    def _length(self) -> int:
+        """The length of a match, as Qt counts."""
+        return in_utf16(self._needle, [len(self._needle)])[0]
 
     def _find_all(self) -> None:
         needle, self._current = self._needle.lower(), -1
@@ -121,7 +128,7 @@ class LinedText(QPlainTextEdit):
     def _go_to(self, index: int) -> None:
         self._current = index
         start = self._starts[index]
-        if start + len(self._needle) < self.document().characterCount():
+        if start + self._length < self.document().characterCount():
             cursor = QTextCursor(self.document())
             cursor.setPosition(start)
             self.setTextCursor(cursor)
@@ -147,18 +154,20 @@ class LinedText(QPlainTextEdit):
 
     def _mark(self, index: int) -> QTextEdit.ExtraSelection:
         mark = QTextEdit.ExtraSelection()
-        cursor = QTextCursor(self.document())
-        start = self._starts[index]
-        last = self.document().characterCount() - 1
-        cursor.setPosition(min(start, last))
-        cursor.setPosition(min(start + len(self._needle), last), QTextCursor.MoveMode.KeepAnchor)
         look = QTextCharFormat()
         current = index == self._current
         look.setBackground(self._theme.colour("remedy" if current else "found"))
-        if current:
-            look.setForeground(QColor(self._theme.tokens.on_accent))
-        mark.cursor, mark.format = cursor, look
+        look.setForeground(self._theme.colour("on_accent" if current else "text"))
+        mark.cursor, mark.format = self._match(index), look
         return mark
+
+    def _match(self, index: int) -> QTextCursor:
+        """Return a match as a selection."""
+        cursor = QTextCursor(self.document())
+        start, last = self._starts[index], self.document().characterCount() - 1
+        cursor.setPosition(min(start, last))
+        cursor.setPosition(min(start + self._length, last), QTextCursor.MoveMode.KeepAnchor)
+        return cursor
 
     # Lines
 
@@ -227,22 +236,28 @@ class LinedText(QPlainTextEdit):
         self._place_margin()
 
     def viewportEvent(self, event: QEvent) -> bool:
-        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip and self.signs:
-            sign = self.signs.get(self.cursorForPosition(event.pos()).blockNumber())
-            QToolTip.showText(event.globalPos(), sign.words if sign is not None else "", self)
-            return True
-        return super().viewportEvent(event)
+        return self.show_tip(event) or super().viewportEvent(event)
+
+    def show_tip(self, event: QEvent) -> bool:
+        """Show the tooltip of the line below the mouse if that is what an event asks for."""
+        if not (isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip and self.signs):
+            return False
+        sign = self.signs.get(self.cursorForPosition(event.pos()).blockNumber())
+        QToolTip.showText(event.globalPos(), sign.words if sign is not None else "", self)
+        return True
 
     def _place_margin(self) -> None:
         if self._margin is None:
             return
         digits = len(str(self.blockCount())) if self._has_numbers else 0
         width = _SIGNS + digits * self.fontMetrics().horizontalAdvance("0") + (4 if digits else 0)
-        if self.viewportMargins().left() != width:
+        margins = QMargins(width, self._room_above, 0, 0)
+        if self.viewportMargins() != margins:
             # Setting the same again lays out again: a scroll bar that comes and goes would do so forever.
-            self.setViewportMargins(width, 0, 0, 0)
+            self.setViewportMargins(margins)
         inside = self.contentsRect()
-        self._margin.setGeometry(inside.left(), inside.top(), width, self.viewport().height())
+        top = inside.top() + self._room_above
+        self._margin.setGeometry(inside.left(), top, width, self.viewport().height())
 
     def _place_of(self, block) -> QRect:  # type: ignore[no-untyped-def]
         place = self.blockBoundingGeometry(block).translated(self.contentOffset())
@@ -274,6 +289,9 @@ class _Margin(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         self._text.paint_margin(self)
+
+    def event(self, event: QEvent) -> bool:
+        return self._text.show_tip(event) or super().event(event)
 
 
 def in_utf16(text: str, starts: list[int]) -> list[int]:

@@ -18,8 +18,10 @@ _IDLE_MS = 120
 class SearchField(QLineEdit):
     """Enter and Shift+Enter go to the next and the previous match, Escape clears the field.
 
-    Escape in an empty field is left to the window.
+    Escape in an empty field is left to the window, and in any without `escape_clears`.
     """
+
+    escape_clears = True
 
     next_wanted = Signal()
     previous_wanted = Signal()
@@ -41,13 +43,14 @@ class SearchField(QLineEdit):
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             back = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
             (self.previous_wanted if back else self.next_wanted).emit()
-        elif event.key() == Qt.Key.Key_Escape and self.text():
+        elif event.key() == Qt.Key.Key_Escape and self.text() and self.escape_clears:
             self.clear()
         else:
             super().keyPressEvent(event)
 
     def event(self, event) -> bool:  # type: ignore[no-untyped-def]
-        if event.type() == event.Type.ShortcutOverride and event.key() == Qt.Key.Key_Escape and self.text():
+        escape = event.type() == event.Type.ShortcutOverride and event.key() == Qt.Key.Key_Escape
+        if escape and self.text() and self.escape_clears:
             event.accept()
             return True
         return super().event(event)

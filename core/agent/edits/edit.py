@@ -84,6 +84,8 @@ class TextEdit(RunEdit):
     """``text``, ``toml``, ``python`` or ``markdown``."""
     hint: ClassVar[str] = ""
     """How it is to be written, in a sentence."""
+    model: ClassVar[type[Record] | None] = None
+    """Whose keys it has, if it is TOML."""
 
     @classmethod
     @abstractmethod

@@ -62,19 +62,28 @@ def redo_edit(run: AgentRun) -> Changed:
     return changed
 
 
+def try_edit(run: AgentRun, edit: RunEdit) -> None:
+    """Raise why an edit could not be carried out now; nothing is changed."""
+    edit.apply(_copied(run))
+
+
 def problem_of(run: AgentRun, edit: RunEdit) -> str:
     """Return why an edit could not be carried out now, or nothing; nothing is changed."""
-    return _why_not(edit.apply, replace(run.edit_context, state=run.state.copy()))
+    return _why_not(edit.apply, _copied(run))
 
 
 def refusals(run: AgentRun) -> dict[str, str]:
     """Return by name why texts and edits without values cannot be had now; what can be is left out."""
     if not run.resting:
         return {}
-    context = replace(run.edit_context, state=run.state.copy())
+    context = _copied(run)
     found = {name: _why_not(text.offered, context) for name, text in TEXTS.items()}
     found |= {name: problem_of(run, edit) for name, edit in WITHOUT_VALUES.items()}
     return {name: why for name, why in found.items() if why}
+
+
+def _copied(run: AgentRun) -> EditContext:
+    return replace(run.edit_context, state=run.state.copy())
 
 
 def _why_not(ask: Callable[[EditContext], object], context: EditContext) -> str:

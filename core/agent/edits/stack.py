@@ -122,6 +122,7 @@ class EditFrame(TextEdit):
     title = "The policy at work"
     language = "toml"
     hint = "Arguments, notes and history of the policy at work, as its prompts contain them."
+    model = FrameText
     kind = "stack"
     again = _RECOGNISE
 
@@ -148,6 +149,7 @@ class EditReturn(TextEdit):
     title = "The policy's result"
     language = "toml"
     hint = "answer: what it found. lacked: what it would have needed to continue."
+    model = ReturnText
     kind = "stack"
     again = _RECOGNISE
 

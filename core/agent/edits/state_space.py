@@ -72,6 +72,7 @@ class EditMemory(TextEdit):
         "remembered, looked_at, buffer, transitions and chosen; the next prompt and its permissible "
         "actions follow."
     )
+    model = SpaceMemory
     kind = "state"
     again = _RECOGNISE
 

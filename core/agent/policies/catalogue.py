@@ -298,11 +298,11 @@ class Policies:
         others = tuple(one for one in whole.values() if _meet(one, policy))
         names = tuple(sorted({other.name for other in others}))
         listed = policy.policies or ()
-        for name in listed:
+        for number, name in enumerate(listed):
             if name not in names and name not in whole:
                 known = tuple(whole) if "/" in name else names
                 yield (
-                    _front(policy).line_of_item("policies", name),
+                    _front(policy).line(("policies", number)) or 1,
                     f'there is no policy "{name}"; {near(name, known)}',
                 )
         for example in policy.examples:

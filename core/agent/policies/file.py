@@ -6,6 +6,7 @@ calls exist.
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,7 +23,7 @@ from core.schema.errors import ActionSyntaxError, DataError
 from core.schema.messages import LLMReply
 from core.schema.pattern import Expression
 from core.schema.record import Record
-from core.settings.user_file import UserFile, near, read_text, split_front_matter
+from core.settings.user_file import MOST_TOLD, UserFile, near, read_text, split_front_matter
 
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[^`]*")
@@ -260,8 +261,10 @@ def parse_policy(text: str, path: Path, folder: Path | None = None) -> Policy:
 
 
 def _refuse(path: Path, problems: Iterable[tuple[int, str]]) -> None:
-    for line, sentence in problems:
-        raise DataError(f"{path}, line {line}: {sentence}")
+    if found := tuple(islice(problems, MOST_TOLD)):
+        error = DataError(f"{path}, line {found[0][0]}: {found[0][1]}")
+        error.problems = found
+        raise error
 
 
 def _head_problems(head: PolicyHead, front: UserFile) -> Iterator[tuple[int, str]]:
@@ -274,9 +277,9 @@ def _head_problems(head: PolicyHead, front: UserFile) -> Iterator[tuple[int, str
         )
     if name in ACTIONS:
         yield where, f'"{name}" is the name of a page action: choose another.'
-    for kind in head.actions or ():
+    for number, kind in enumerate(head.actions or ()):
         if kind not in ACTIONS:
-            line = front.line_of_item("actions", kind)
+            line = front.line(("actions", number)) or 1
             yield line, f'there is no action "{kind}"; {near(kind, ACTIONS)}'
     seen: set[str] = set()
     for number, parameter in enumerate(head.parameters):

@@ -6,6 +6,7 @@ It checks the names in a file: states that actions lead to, arguments that steps
 import re
 from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
@@ -17,7 +18,8 @@ from core.schema.errors import DataError, UsageError
 from core.schema.expression import compiled
 from core.schema.pattern import Expression, PatternText
 from core.schema.record import Record
-from core.settings.user_file import Location, Problem, UserFile, near
+from core.settings.toml_layout import Location
+from core.settings.user_file import MOST_TOLD, Problem, UserFile, near
 from core.storage.resources import RESOURCES
 
 NAME = r"[A-Za-z][A-Za-z0-9_]*"
@@ -201,8 +203,8 @@ def read_space(path: Path) -> StateSpace:
 def _space(file: UserFile) -> StateSpace:
     path = file.path
     space = StateSpace(**dict(file.validated(SpaceFile)), name=path.stem, text=file.text, path=str(path))
-    for problem in _problems(space):
-        raise file.error(*problem)
+    if problems := tuple(islice(_problems(space), MOST_TOLD)):
+        raise file.first_error(problems)
     return space
 
 

@@ -41,7 +41,7 @@ class Shape(Record):
 
     def help(self, name: str) -> str:
         """Return what the docstring says of a part."""
-        return "" if self.model is None else _help_of(self.model).get(name, "")
+        return "" if self.model is None else help_of(self.model).get(name, "")
 
 
 PLAIN = Shape()
@@ -73,14 +73,15 @@ SUBJECT = shape_of(EventSubject)
 
 
 @cache
-def _help_of(model: type[BaseModel]) -> dict[str, str]:
+def help_of(model: type[BaseModel]) -> dict[str, str]:
     """Return the docstrings below the fields of a model, read from its source when first asked for.
 
     Pydantic could read them as well, but does so whenever the program starts.
     """
     (tree,) = ast.parse(dedent(inspect.getsource(model))).body
     assert isinstance(tree, ast.ClassDef)
-    found: dict[str, str] = {}
+    bases = (base for base in model.__bases__ if issubclass(base, Record) and base is not Record)
+    found = {name: words for base in bases for name, words in help_of(base).items()}
     for field, below in pairwise(tree.body):
         match field, below:
             case (
@@ -111,8 +112,8 @@ class Completion(Record):
     """A name that can be inserted at the cursor."""
 
     name: str
-    kind: Literal["part", "value", "function", "variable"]
-    """A ``part`` has parts of its own; a ``variable`` is what a ``for`` names."""
+    kind: Literal["part", "value", "function", "variable", "key", "heading"]
+    """A ``part`` has parts of its own; a ``variable`` is what a ``for`` names, or a value of a template."""
     doc: str = ""
 
 
@@ -122,7 +123,7 @@ def completions(text: str, cursor: int) -> tuple[Completion, ...]:
     Inside of quotes nothing is offered.
     """
     head = text[max(cursor - _FAR, 0) : cursor]
-    if _in_quotes(head):
+    if in_quotes(head):
         return ()
     chain = _CHAIN.search(head)
     written = chain[0] if chain is not None else ""
@@ -172,7 +173,8 @@ def _shape_of_chain(way: list[str], variables: dict[str, Shape]) -> Shape | None
     return shape
 
 
-def _in_quotes(text: str) -> bool:
+def in_quotes(text: str) -> bool:
+    """Return whether a text ends inside of quotes."""
     quote, escaped = "", False
     for sign in text:
         if escaped:

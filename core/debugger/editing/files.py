@@ -13,6 +13,7 @@ from core.agent.policies.catalogue import NOT_POLICIES
 from core.agent.policies.file import read_policy
 from core.agent.resources import AgentResources, with_files
 from core.debugger.editing.views import EditText
+from core.debugger.editing.words import keys_of, words_of_file
 from core.schema.errors import BackstepError, DataError, UsageError
 from core.settings.saving import write_whole
 from core.settings.settings import FILE_NAME, FileSettings
@@ -23,7 +24,7 @@ KINDS = {
     "policies": ("policy", ".md", "markdown"),
     "presets": ("preset", ".toml", "toml"),
     "state_spaces": ("state space", ".toml", "toml"),
-    "prompts": ("prompt", ".j2", "text"),
+    "prompts": ("prompt", ".j2", "jinja"),
 }
 """The folders of files that can be edited: what one is called, how its name ends, and its language."""
 SETTINGS = f"settings/{FILE_NAME}"
@@ -98,7 +99,12 @@ class AgentFiles:
         except DataError:
             return ""  # No run uses it.
 
-    def described(self, name: str, text: str, note: str = "") -> EditText:
+    def bundled(self, name: str) -> str | None:
+        """Return the text of the bundled file of that name; None if there is none. Raises DataError."""
+        path = RESOURCES / name
+        return read_text(path, line_ends=True) if path.is_file() else None
+
+    def described(self, name: str, text: str, resources: AgentResources, note: str = "") -> EditText:
         """Return the text as it is offered, with where it is saved after the `note`."""
         kind, _, rest = name.partition("/")
         what, _, language = KINDS[kind]
@@ -109,7 +115,10 @@ class AgentFiles:
             else f"Saves to your own copy, {target}. The bundled file stays unchanged."
         )
         title, note = f"The {what} {rest}", " ".join(filter(None, (note, saved)))
-        return EditText(name=name, title=title, language=language, text=text, note=note)
+        words, bundled = words_of_file(kind, text, resources), self.bundled(name)
+        return EditText(
+            name=name, title=title, language=language, text=text, note=note, words=words, bundled=bundled
+        )
 
     @contextmanager
     def with_draft(self, name: str, text: str, base: AgentResources) -> Iterator[AgentResources]:
@@ -124,6 +133,8 @@ class AgentFiles:
             draft.parent.mkdir(parents=True)
             draft.write_text(text, encoding="utf-8", newline="")
             try:
+                if kind == "policies":
+                    read_policy(draft, Path(folder, kind))  # It tells of more than one problem.
                 resources = with_files(base, self._config, Path(folder))
                 match kind:
                     case "prompts":
@@ -134,7 +145,10 @@ class AgentFiles:
                         resources.presets.get(Path(rest).stem)
                 yield resources
             except BackstepError as error:
-                raise type(error)(str(error).replace(str(draft), self.target(name).name)) from error
+                told = type(error)(str(error).replace(str(draft), self.target(name).name))
+                if isinstance(error, DataError) and isinstance(told, DataError) and str(draft) in str(error):
+                    told.problems = error.problems
+                raise told from error
 
     def _found(self) -> dict[str, Path]:
         return {
@@ -155,11 +169,12 @@ def checked_settings(target: Path, text: str) -> EditText:
         text=text,
         note=f"Saves to {target}. Settings are read when Backstep starts.",
         why_no_try="Settings are read when Backstep starts. Save them, and restart Backstep.",
+        words=keys_of(FileSettings),
     )
     try:
         UserFile(target, text).validated(FileSettings)
     except BackstepError as error:
-        return view.replace(problem=str(error))
+        return view.wrong(error)
     return view
 
 

@@ -114,7 +114,7 @@ class EditingService(Service[EditText]):
         if name == SETTINGS:
             return checked_settings(self.files.target(name), text)
         overridden = self._overridden(name)
-        view = self.files.described(name, text, overridden)
+        view = self.files.described(name, text, self._resources, overridden)
         view = view.replace(why_no_try=self._why_no_try(overridden))
         kind, _, rest = name.partition("/")
         preset = Path(rest).stem if kind == "presets" else self.session.session.preset
@@ -125,7 +125,7 @@ class EditingService(Service[EditText]):
                 resources = self._resources if overridden else changed
                 preview = await self._preview(resources, resources.presets.get(preset))
         except BackstepError as error:
-            return view.replace(problem=str(error))
+            return view.wrong(error)
         return view.replace(preview=preview)
 
     async def _preview(self, resources: AgentResources, preset: Preset) -> str:

@@ -1,8 +1,14 @@
 """Texts that a person edits."""
 
+import re
 from typing import Any
 
+from core.debugger.editing.words import Word
+from core.exemplars.editing.reading import TextProblem
+from core.schema.errors import BackstepError, DataError
 from core.schema.record import Record
+
+_LINE = re.compile(r"\bline (\d+)", re.IGNORECASE)
 
 
 class EditText(Record):
@@ -15,6 +21,12 @@ class EditText(Record):
     text: str = ""
     problem: str = ""
     """Why it cannot be applied as it stands."""
+    problems: tuple[TextProblem, ...] = ()
+    """All that is known to be wrong in it and has a line."""
+    words: tuple[Word, ...] = ()
+    """What can be completed in it."""
+    bundled: str | None = None
+    """The text of the bundled file in whose place it stands, or will; None if there is none."""
     note: str = ""
     """What is to be known before it is applied, such as where a file is saved."""
     preview: str = ""
@@ -27,6 +39,20 @@ class EditText(Record):
     """Whether the person has just asked for it, so that the editor is opened."""
     line: int = 0
     """The line at which it is to be edited, from 1; 0 for where the cursor is."""
+
+    @property
+    def told(self) -> str:
+        """The problem, and how many more there are."""
+        more = len(self.problems) - 1
+        return f"{self.problem} ({more} more in the margin: F8)" if more > 0 else self.problem
+
+    def wrong(self, error: BackstepError) -> "EditText":
+        """Return this with what an error says is wrong."""
+        found = error.problems if isinstance(error, DataError) else ()
+        if not found and (line := _LINE.search(str(error))):
+            found = ((int(line[1]), str(error)),)
+        problems = tuple(TextProblem(line=max(1, line), column=1, text=text) for line, text in found)
+        return self.replace(problem=str(error), problems=problems)
 
 
 class RefusedEdit(Record):

@@ -7,6 +7,7 @@ from core.agent.resources import AgentResources
 from core.agent.stored_step import StoredPrompt, prompt_at
 from core.debugger.editing.files import AgentFiles
 from core.debugger.editing.views import EditText
+from core.debugger.editing.words import words_of_actions, words_of_file
 from core.debugger.fix.places import places_of
 from core.debugger.fix.views import Clue, FixPlace
 from core.debugger.interventions.held_texts import as_text
@@ -66,9 +67,11 @@ class StepTexts:
         view = self._described(place, text)
         try:
             was = self._prompt(self._run_resources())
+            if place.kind == "action":
+                view = view.replace(words=words_of_actions(was.actions))
             now = self._prompt_with(place, text)
         except BackstepError as error:
-            return view.replace(problem=str(error)), ""
+            return view.wrong(error), ""
         same = _SAME if now.messages == was.messages and place.kind != "action" else ""
         return view.replace(preview=same + as_text(now.messages)), _state_words(was, now)
 
@@ -84,8 +87,10 @@ class StepTexts:
                 note = (
                     f"This run has its own text of the policy {place.policy}. Only the new run gets this one."
                 )
-                return EditText(name=place.name, title=place.title, language="markdown", text=text, note=note)
-        return self.files.described(place.name, text)
+                words = words_of_file("policies", text, self._run_resources())
+                view = EditText(name=place.name, title=place.title, language="markdown", text=text)
+                return view.replace(note=note, words=words)
+        return self.files.described(place.name, text, self._run_resources())
 
     def _prompt_with(self, place: FixPlace, text: str) -> StoredPrompt:
         """Return the prompt of the step with this text in place; raises what is wrong in it."""

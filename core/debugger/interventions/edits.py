@@ -12,11 +12,12 @@ from core.agent.edits.edit import Changed, RunEdit, TextEdit
 from core.agent.edits.next_action import EditAction, EditQueue
 from core.agent.edits.reflection import FireRemedy
 from core.agent.edits.registry import TEXTS, edit_of
-from core.agent.edits.run_edits import apply_edit, problem_of, redo_edit, undo_edit
+from core.agent.edits.run_edits import apply_edit, redo_edit, try_edit, undo_edit
 from core.agent.llm_calls import HeldCall, HeldReply
 from core.agent.loop import AgentRun
 from core.debugger.commands import SessionCommands, SessionParts, command
 from core.debugger.editing.views import EditText, RefusedEdit
+from core.debugger.editing.words import keys_of
 from core.debugger.interventions import held_texts
 from core.debugger.runner import GoalKind
 from core.schema.errors import BackstepError, UsageError
@@ -125,16 +126,16 @@ class RunEditing(SessionCommands):
     @command
     def check_text(self, name: str, text: str) -> None:
         """Send the text with why it could not be applied, or nothing."""
+        view = self._described(name, text)
         try:
             run = self._current.need_run("Only texts of the current run can be edited.")
             if name == PROMPT:
                 _read(self._held(), text)
-                problem = ""
             else:
-                problem = problem_of(run, _text(name)(text=text))
+                try_edit(run, _text(name)(text=text))
         except BackstepError as error:
-            problem = str(error)
-        self.offered.send(self._described(name, text).replace(problem=problem))
+            view = view.wrong(error)
+        self.offered.send(view)
 
     @command
     def apply_text(self, name: str, text: str) -> None:
@@ -145,14 +146,17 @@ class RunEditing(SessionCommands):
             else:
                 self._carry_out(_text(name)(text=text))
         except BackstepError as error:
-            self.offered.send(self._described(name, text).replace(problem=str(error)))
+            self.offered.send(self._described(name, text).wrong(error))
             raise
         self.offered.send(self._described(name, text).replace(applied=True))
 
     def _described(self, name: str, text: str) -> EditText:
         if name != PROMPT:
             kind = _text(name)
-            return EditText(name=name, title=kind.title, hint=kind.hint, language=kind.language, text=text)
+            words = keys_of(kind.model) if kind.model is not None else ()
+            return EditText(
+                name=name, title=kind.title, hint=kind.hint, language=kind.language, text=text, words=words
+            )
         held = self._runner.held[-1] if self._runner.held else None
         if held is None:
             return EditText(name=name, title="What is held", text=text)

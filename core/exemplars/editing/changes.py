@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from core.exemplars.editing.layout import Block, Location, TextLayout, layout
 from core.exemplars.editing.toml_text import NEW_TABLES, string_text, table_text
 from core.schema.action import Action, RefTarget, RoleTarget, escape_brackets
 from core.schema.action_text import parse_action
 from core.schema.errors import ActionSyntaxError, UsageError
 from core.schema.exemplar import DraftContrast, DraftStep
+from core.settings.toml_layout import Block, Location, TextLayout, layout
 
 _ELEMENT = re.compile(
     r"^\s*\[(?P<ref>\d+)\]\s+(?P<role>[a-z]+(?:-[a-z]+)*)"

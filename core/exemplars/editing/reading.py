@@ -6,11 +6,11 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from core.exemplars.editing.layout import Location, TextLayout, layout
 from core.exemplars.problem import Level, Problem
 from core.schema.errors import DataError
 from core.schema.exemplar import Draft
 from core.schema.record import Record
+from core.settings.toml_layout import Location, TextLayout, layout
 from core.settings.user_file import UserFile
 
 _NAME = "exemplar.toml"

@@ -10,10 +10,10 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QMenu, QTabWidget, QWidget
 
 from core.debugger.exemplars.editor.views import EditorView, NewText, OpenedExemplar, SaveWay
 from core.exemplars.editing import changes
-from core.exemplars.editing.layout import layout
 from core.exemplars.editing.reading import TextProblem, read
 from core.exemplars.placeholders import offered
 from core.schema.errors import UsageError
+from core.settings.toml_layout import layout
 from gui.exemplars.editor.dialogs import ReplaceDialog, ask_conflict, ask_to_leave
 from gui.exemplars.editor.pages import ParserPage, PreviewPage, ProblemList
 from gui.exemplars.versions import VersionPane
@@ -24,7 +24,6 @@ from gui.widgets.code_editor import CodeEditor
 from gui.widgets.commands import Command
 from gui.widgets.formats import count, cut
 from gui.widgets.layouts import holding, in_column, in_row, on_panel, splitter
-from gui.widgets.lined_text import LineSign
 from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, set_flag
 
 _SIZE = QSize(1280, 800)
@@ -33,7 +32,6 @@ _CHECK_MS = 300
 _CURSOR_MS = 60
 _READING = "The exemplar is being read…"
 _UNSAVED = "Not in the library yet. The first save (Ctrl+S) is version 1."
-_SIGNS = {"stops": LineSign("bad", "!"), "fault": LineSign("remedy", "!"), "note": LineSign("dim", "·")}
 
 
 def _table_command(
@@ -85,10 +83,9 @@ class EditorWindow(QDialog):
         _table_command("delete", "Delete", "Alt+Delete", 1.9, changes.deleted),
         Command("replace", "Replace a value…", "Ctrl+G", "", "", 2.1, "Replace a value wherever it occurs",
             lambda window: window.replace_value(), lambda window: window.why_closed),
-        Command("next_problem", "Next problem", "F8", "", "", 2.2, "Go to the next problem",
-            lambda window: window.go_to_problem(1)),
-        Command("previous_problem", "Previous problem", "Shift+F8", "", "", 2.3, "Go to the previous problem",
-            lambda window: window.go_to_problem(-1)),
+        Command("revert", "Revert to what is saved", "Alt+R", "", "", 2.4,
+            "Put the saved text in place of yours; Ctrl+Z brings yours back",
+            lambda window: window.text.put(window.opened.base), lambda window: window.why_unchanged),
         Command("undo", "Undo", "Ctrl+Z", "", "", 3.1, "Undo the last edit",
             lambda window: window.text.undo(),
             lambda window: "" if window.text.document().isUndoAvailable() else "There is no edit to undo"),
@@ -111,7 +108,7 @@ class EditorWindow(QDialog):
         self._serial = 0
         self._gone = 0
         """The serial of what was closed last."""
-        self._edit = 0
+        self._edit = self._revision = 0
         self._is_copying = False
         """Whether the text is being saved under another id."""
         self._then: Callable[[], None] | None = None
@@ -165,6 +162,7 @@ class EditorWindow(QDialog):
             self._follow(before.opened.base, opened)
         self.preview.show_view(view)
         self.parser.show_view(view)
+        self.text.words = view.words
         if opened is not before.opened or view.versions != before.versions:
             self.versions.show_versions(opened.id, view.versions, "" if view.versions else _UNSAVED)
         if view.checked.edit != before.checked.edit:
@@ -293,7 +291,11 @@ class EditorWindow(QDialog):
                 menu.addSeparator()
             if bound.record.place < 3:
                 menu.addAction(bound.action)
-        menu.addAction("Find…\tCtrl+F", self.text.open_finder)  # Its key is that of the text.
+        # The text itself has these keys.
+        menu.addAction("Find…\tCtrl+F", self.text.open_finder)
+        menu.addAction("Next problem\tF8", partial(self.text.go_to_problem, 1))
+        menu.addAction("Previous problem\tShift+F8", partial(self.text.go_to_problem, -1))
+        menu.addAction("Find and replace…\tCtrl+H", partial(self.text.open_finder, replaces=True))
         return menu
 
     # Display
@@ -302,13 +304,17 @@ class EditorWindow(QDialog):
         self._serial = opened.serial
         self._is_copying = False
         self.problem_list.show_problems(())
-        self.text.show_signs({})
-        self.text.begin(opened.text)
+        self.text.show_problems(())
+        self._begin(opened.text, opened)
         self.text.setFocus()
         self.note.show_text(opened.note)
         self._on_edited()
         self.flush()
         self._show_place()
+
+    def _begin(self, text: str, opened: OpenedExemplar) -> None:
+        self.text.begin(text, name=opened.key, language="toml")
+        self._revision = self.text.document().revision()
 
     def _follow(self, base: str | None, opened: OpenedExemplar) -> None:
         """Follow what was saved, or undone or redone elsewhere."""
@@ -316,8 +322,8 @@ class EditorWindow(QDialog):
             self._is_copying = False
             self.text.put(changes.with_id(self.text.text, opened.id))
         self.note.show_text("")
-        if self.text.text == base and not self.text.document().isUndoAvailable():
-            self.text.begin(opened.base or "")  # Nothing was typed: show what is stored now.
+        if self.text.text == base and self.text.document().revision() == self._revision:
+            self._begin(opened.base or "", opened)  # Nothing was typed: show what is stored now.
             self._on_edited()
         self._check.start()
 
@@ -342,6 +348,13 @@ class EditorWindow(QDialog):
         stops = [problem for problem in self.problems if problem.level == "stops"]
         return f"It cannot be saved yet. Line {stops[0].line}: {stops[0].text}" if stops else ""
 
+    @property
+    def why_unchanged(self) -> str:
+        """Why there is nothing to revert to, or an empty string."""
+        if self.opened is not None and self.opened.base is None:
+            return "It was never saved"
+        return self.why_closed or ("" if self.modified else "Nothing is changed")
+
     def _facts(self, opened: OpenedExemplar | None) -> str:
         if opened is None:
             return ""
@@ -363,16 +376,8 @@ class EditorWindow(QDialog):
     def _show_checked(self) -> None:
         if self._view.checked.edit != self._edit:
             return  # The text has changed since then, and its new check is still running.
-        problems = self.problems
-        self.problem_list.show_problems(problems)
-        signs: dict[int, LineSign] = {}
-        order = tuple(_SIGNS)
-        for problem in sorted(problems, key=lambda one: order.index(one.level)):
-            before = signs.get(problem.line - 1, _SIGNS[problem.level])
-            signs[problem.line - 1] = before._replace(
-                words="\n".join(filter(None, (before.words, problem.text)))
-            )
-        self.text.show_signs(signs)
+        self.problem_list.show_problems(self.problems)
+        self.text.show_problems(self.problems)
         self._compare()
         self._show_place()
 
@@ -432,15 +437,6 @@ class EditorWindow(QDialog):
         self.text.put(made.text, made.at)
         self.text.setFocus()
         self.note.show_text(made.remark)
-
-    def go_to_problem(self, offset: int) -> None:
-        """Go to the next or the previous problem, and from the last to the first."""
-        cursor = self.text.textCursor()
-        here = (cursor.blockNumber() + 1, cursor.positionInBlock() + 1)
-        places = sorted((problem.line, problem.column) for problem in self.problems)
-        others = [place for place in places if (place > here if offset > 0 else place < here)]
-        if places:
-            self.go_to(*((others or places)[0 if offset > 0 else -1]))
 
     def _compare(self) -> None:
         if self.tabs.currentWidget() is self.versions and self.opened is not None:

@@ -6,8 +6,10 @@ from itertools import pairwise
 from typing import Any, Literal, get_args, get_origin
 
 from pydantic.fields import FieldInfo
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
+    QApplication,
     QComboBox,
     QCompleter,
     QDialog,
@@ -28,8 +30,9 @@ from core.debugger.breakpoints.kinds.breakpoint import Breakpoint, ChoiceWords, 
 from core.debugger.breakpoints.kinds.registry import all_groups
 from core.schema.errors import UsageError
 from core.schema.record import Record
-from gui.panels.breakpoints.expression_field import EnterForField, ExpressionField
+from gui.panels.breakpoints.expression_field import ExpressionField
 from gui.theme.theme import Theme
+from gui.widgets.completion import ENTER
 from gui.widgets.item_views import RowMenu
 from gui.widgets.layouts import in_column, in_row, scrolled
 from gui.widgets.number_field import NumberField
@@ -67,6 +70,28 @@ class BreakpointField:
     widget: QWidget
     read: Callable[[], Any]
     is_expression: bool = False
+
+
+class EnterForField(QObject):
+    """Passes Enter to the field if completion has nothing to add: no name is selected, or it is already typed."""
+
+    def __init__(self, completer: QCompleter, field: QLineEdit) -> None:
+        super().__init__(field)
+        popup = completer.popup()
+        assert popup is not None
+        self._popup, self._field = popup, field
+        popup.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if not isinstance(event, QKeyEvent) or event.type() != QEvent.Type.KeyPress:
+            return False
+        chosen = self._popup.currentIndex()
+        written = self._field.text()[: self._field.cursorPosition()]
+        if event.key() not in ENTER or (chosen.isValid() and not written.endswith(chosen.data())):
+            return False
+        self._popup.hide()
+        QApplication.sendEvent(self._field, event)
+        return True
 
 
 def help_of_texts(kind: type[Breakpoint]) -> str:

@@ -100,7 +100,7 @@ class WatchField(QWidget):
         self.kind.currentIndexChanged.connect(self._on_kind)
         self.kind.setMinimumWidth(60)
         self.text = ExpressionField(theme, "Watch")
-        self.text.returnPressed.connect(self.send)
+        self.text.entered.connect(self.send)
         self.button = QPushButton("Add")
         self.button.clicked.connect(self.send)
         self.problem = NoteLabel("bad")

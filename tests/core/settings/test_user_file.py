@@ -38,7 +38,7 @@ name = "z"
 
 @pytest.mark.parametrize(
     ("name", "text", "lines"),
-    [("a.json", JSON, (1, 2, 3, 4, 6)), ("a.toml", TOML, (1, 2, 5, 6, 9))],
+    [("a.json", JSON, (1, 2, 3, 4, 6)), ("a.toml", TOML, (1, 2, 5, 7, 9))],
 )
 def test_a_value_is_found_by_its_line(name, text, lines):
     file = UserFile(Path(name), text)

@@ -5,6 +5,8 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from core.debugger.editing.views import EditText
+from core.debugger.editing.words import Word
+from core.schema.errors import DataError, UsageError
 from gui.editing.controller import EditingController
 from gui.shell.main_window import MainWindow
 from tests.gui import samples
@@ -65,7 +67,7 @@ def test_an_offered_text_is_edited_in_a_window_of_its_own(editor):
         "a = 1",
         "What is kept.",
     )
-    assert not editor.preview.isVisible()
+    assert not editor.pane.preview.isVisible()
     assert editor.focusWidget() is editor.field
 
 
@@ -101,11 +103,69 @@ def test_escape_leaves_the_run_as_it_is_and_keeps_the_draft(editor, controller, 
     assert again is editor
     assert editor.text == text
     assert "your draft from before" in editor.draft_note.text()
-    editor.reload_button.click()
+    editor.pane.reload_button.click()
     assert session.asked[-1] == ("begin_text", "memory")
     opened(qtbot, controller, session.text_offered, MEMORY)
     qtbot.waitUntil(lambda: editor.text == "a = 1")
     assert editor.draft_note.text() == ""
+
+
+def test_undo_goes_back_before_the_window_was_closed_and_before_it_was_reloaded(
+    editor, controller, session, qtbot: QtBot
+):
+    text = typed(qtbot, editor, "0")
+    editor.close()
+    opened(qtbot, controller, session.text_offered, MEMORY)
+    editor.pane.reload_button.click()
+    opened(qtbot, controller, session.text_offered, MEMORY)
+    qtbot.waitUntil(lambda: editor.text == "a = 1")
+    qtbot.keyClick(editor.field, Qt.Key.Key_Z, CTRL)
+    assert editor.text == text
+    qtbot.keyClick(editor.field, Qt.Key.Key_Z, CTRL)
+    assert (editor.text, editor.edited) == ("a = 1", False)
+
+
+def test_what_was_applied_can_be_undone_when_it_is_opened_again(editor, controller, session, qtbot: QtBot):
+    text = typed(qtbot, editor, "0")
+    session.text_offered.send(MEMORY.replace(text=text, applied=True))
+    qtbot.waitUntil(lambda: not editor.isVisible())
+    opened(qtbot, controller, session.text_offered, MEMORY.replace(text=text))
+    qtbot.keyClick(editor.field, Qt.Key.Key_Z, CTRL)
+    assert (editor.text, editor.edited) == ("a = 1", True)
+
+
+def test_every_line_with_a_problem_is_marked_and_the_sentence_counts_them(editor, session, qtbot: QtBot):
+    text = typed(qtbot, editor, "x")
+    error = DataError("memory.toml, line 1: first.")
+    error.problems = ((1, "first."), (3, "second."))
+    session.text_offered.send(MEMORY.replace(text=text).wrong(error))
+    qtbot.waitUntil(lambda: editor.problem.text() == "memory.toml, line 1: first. (1 more in the margin: F8)")
+    assert {line: sign.words for line, sign in editor.field.signs.items()} == {0: "first.", 2: "second."}
+
+
+def test_the_bundled_file_is_shown_beside_ones_own_only_where_they_differ(controller, service, qtbot: QtBot):
+    view = POLICY.replace(bundled="Search!")
+    editor = opened(qtbot, controller, service.changed, view)
+    button = editor.pane.diff_button
+    button.click()
+    assert (editor.pane.sides.left.source, editor.pane.sides.right.source) == ("Search!", "Search.")
+    assert not editor.field.isVisible()
+    button.click()
+    assert editor.field.hasFocus()
+    editor.field.put("Search!")
+    assert (button.isEnabled(), button.toolTip()) == (False, "The text is that of the bundled file")
+    own = opened(qtbot, controller, service.changed, POLICY.replace(name="policies/own.md"))
+    assert not own.pane.diff_button.isVisible()
+
+
+def test_words_of_the_file_are_completed(controller, service, qtbot: QtBot):
+    words = (Word(name="description", kind="key"),)
+    view = POLICY.replace(text="+++\n", language="markdown", words=words)
+    editor = opened(qtbot, controller, service.changed, view)
+    editor.field.go_to_line(2)
+    qtbot.keyClicks(editor.field, "de")
+    qtbot.keyClick(editor.field.names.popup, Qt.Key.Key_Return)
+    assert editor.text == "+++\ndescription"
 
 
 ODD = "a =\u00a01\r\nb\u2028c\r\n"
@@ -173,7 +233,7 @@ def test_a_file_of_a_panel_opens_in_the_editor_beside_the_prompt_that_would_resu
     window.stack.file_wanted.emit("/x/policies/shop/search.md")
     assert service.asked == [("open_path", "/x/policies/shop/search.md")]
     editor = opened(qtbot, controller, service.changed, POLICY)
-    assert editor.preview.source == POLICY.preview
+    assert editor.pane.preview.source == POLICY.preview
     assert editor.note.text() == POLICY.note
     assert editor.apply_button.text() == "Save"
     text = typed(qtbot, editor, "!")
@@ -188,16 +248,17 @@ def test_the_prompt_stays_beside_a_text_with_a_mistake_and_is_told_to_be_from_be
     controller, service, qtbot: QtBot
 ):
     editor = opened(qtbot, controller, service.changed, POLICY)
-    now = editor.preview_head.text()
+    now = editor.pane.preview_head.text()
     text = typed(qtbot, editor, "!")
-    service.changed.send(POLICY.replace(asked=False, text=text, preview="", problem="Line 1: no policy."))
+    wrong = POLICY.replace(asked=False, text=text, preview="").wrong(UsageError("Line 1: no policy."))
+    service.changed.send(wrong)
     qtbot.waitUntil(lambda: editor.problem.isVisible())
-    assert editor.preview.source == POLICY.preview
+    assert editor.pane.preview.source == POLICY.preview
     assert editor.field.signs[0].words == "Line 1: no policy."
-    assert "before the mistake" in editor.preview_head.text()
+    assert "before the mistake" in editor.pane.preview_head.text()
     service.changed.send(POLICY.replace(asked=False, text=text, preview="Another prompt."))
-    qtbot.waitUntil(lambda: editor.preview.source == "Another prompt.")
-    assert editor.preview_head.text() == now
+    qtbot.waitUntil(lambda: editor.pane.preview.source == "Another prompt.")
+    assert editor.pane.preview_head.text() == now
 
 
 def test_a_file_is_tried_only_where_a_step_is_under_review(controller, service, qtbot: QtBot):

@@ -2,8 +2,10 @@
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from core.debugger.editing.views import EditText
 from core.debugger.fix.views import FixView, Rerun
 from gui.fix.controller import FixController
 from gui.fix.window import FixWindow
@@ -98,8 +100,8 @@ def test_a_mistake_is_told_and_cannot_be_run_until_something_else_is_typed(
     assert shown.problem.text() == problem
     assert not shown.rerun_button.isEnabled()
     assert shown.rerun_button.toolTip() == problem
-    assert "before the mistake" in shown.preview_head.text()
-    assert samples.TEXT.preview in shown.preview.toPlainText()
+    assert "before the mistake" in shown.pane.preview_head.text()
+    assert samples.TEXT.preview in shown.pane.preview.toPlainText()
     qtbot.keyClicks(shown.field, "y")
     assert shown.rerun_button.isEnabled()
 
@@ -127,6 +129,74 @@ def test_a_draft_is_kept_where_the_window_is_closed_and_fix_is_asked_for_again(
     shown.close()
     show(qtbot, controller, samples.VIEW.replace(text=samples.TEXT.replace(asked=True, note="Read again.")))
     assert shown.text == draft
+
+
+def test_keys_typed_after_ctrl_f_and_ctrl_h_are_not_typed_into_the_file(controller, qtbot) -> None:
+    shown = show(qtbot, controller, samples.VIEW)
+    assert shown.isWindow()
+    for key in (Qt.Key.Key_F, Qt.Key.Key_H):
+        for focused in (shown.field, shown.pane.preview, shown.steps):
+            focused.setFocus()
+            QTest.keyClick(shown.windowHandle(), key, CTRL)
+            for letter in "price":
+                QTest.keyClick(shown.windowHandle(), letter)
+            assert shown.field.finder.field.text() == "price"
+            QTest.keyClick(shown.windowHandle(), Qt.Key.Key_Return)
+            QTest.keyClick(shown.windowHandle(), Qt.Key.Key_Up)
+            QTest.keyClick(shown.windowHandle(), Qt.Key.Key_Escape)
+            assert (shown.field.finder.isVisible(), shown.isVisible()) == (False, True)
+    assert (shown.text, shown.field.edited) == (samples.POLICY, False)
+
+
+def test_what_was_typed_can_be_undone_after_another_file_and_after_escape(controller, service, qtbot) -> None:
+    shown = show(qtbot, controller, samples.VIEW)
+    qtbot.keyClicks(shown.field, "Draft. ")
+    prompt = samples.TEXT.replace(name=samples.PROMPT.name, text="{{ task }}", asked=True)
+    again(qtbot, shown, service, samples.VIEW.replace(place=samples.PROMPT, text=prompt))
+    qtbot.keyClick(shown.field, Qt.Key.Key_Escape)
+    assert not shown.isVisible()
+    show(qtbot, controller, samples.VIEW.replace(text=samples.TEXT.replace(asked=True, note="Read again.")))
+    assert "Draft. " in shown.text
+    qtbot.keyClick(shown.field, Qt.Key.Key_Z, CTRL)
+    assert (shown.text, shown.field.edited) == (samples.POLICY, False)
+
+
+def test_a_draft_of_an_action_belongs_to_its_step(controller, service, qtbot) -> None:
+    def of_step(step: int, action: str) -> FixView:
+        text = EditText(name="action", title="The action", text=action, asked=True)
+        return samples.VIEW.replace(step=step, place=samples.ACTION, text=text)
+
+    shown = show(qtbot, controller, of_step(3, "click [1]"))
+    qtbot.keyClicks(shown.field, "x")
+    again(qtbot, shown, service, of_step(4, "click [2]"))
+    assert (shown.text, shown.field.document().isUndoAvailable()) == ("click [2]", False)
+    again(qtbot, shown, service, of_step(3, "click [1]"))
+    assert shown.text == "xclick [1]"
+
+
+def test_reload_puts_the_saved_text_back_and_undo_the_draft(controller, service, qtbot) -> None:
+    shown = show(qtbot, controller, samples.VIEW)
+    qtbot.keyClicks(shown.field, "Draft. ")
+    draft = shown.text
+    qtbot.keyClick(shown, Qt.Key.Key_R, ALT)
+    qtbot.waitUntil(lambda: service.asked[-1] == ("choose_place", samples.NAME))
+    again(qtbot, shown, service, samples.VIEW.replace(text=samples.TEXT.replace(asked=True, note="Read.")))
+    assert shown.text == samples.POLICY
+    shown.field.undo()
+    assert shown.text == draft
+
+
+def test_what_is_changed_in_the_bundled_file_is_shown(controller, service, qtbot) -> None:
+    bundled = samples.POLICY.replace(" Put the price into the keywords.", "")
+    shown = show(
+        qtbot, controller, samples.VIEW.replace(text=samples.TEXT.replace(asked=True, bundled=bundled))
+    )
+    qtbot.keyClick(shown, Qt.Key.Key_D, ALT)
+    qtbot.waitUntil(shown.pane.sides.isVisible)
+    assert (shown.pane.sides.changed, shown.field.isVisible()) == (1, False)
+    qtbot.keyClick(shown, Qt.Key.Key_D, ALT)
+    qtbot.waitUntil(shown.field.isVisible)
+    assert shown.field.hasFocus()
 
 
 def test_what_stays_done_is_told_and_has_to_be_known_before_the_run_goes_on(controller, qtbot) -> None:
@@ -200,7 +270,7 @@ def test_an_attached_agent_offers_its_reply_in_place_of_files(controller, window
     why = "An attached agent made this run, and Backstep does not have its files."
     view = samples.VIEW.replace(attached=True, why_not=why, places=(), place=None, text=None)
     shown = show(qtbot, controller, view)
-    assert shown.or_words.currentWidget() is not shown.field
+    assert not shown.field.isVisible()
     assert not shown.rerun_button.isEnabled()
     with qtbot.waitSignal(window.runs.ask_requested) as asked:
         shown.extra_button.click()

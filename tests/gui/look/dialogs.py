@@ -132,7 +132,7 @@ def editor_completing(studio: Studio) -> QWidget:
     assert isinstance(field, ExpressionField)
     field.setText("p")
     field.offer()
-    return field.popup
+    return field.names.popup
 
 
 def origin(studio: Studio) -> QWidget:

@@ -2,8 +2,11 @@
 
 from PySide6.QtWidgets import QInputDialog, QWidget
 
+from core.agent.resources import agent_resources_of
 from core.debugger.editing.views import EditText, RefusedEdit
+from core.debugger.editing.words import words_of_file
 from core.debugger.session_view import EditMade
+from core.schema.errors import DataError
 from gui.editing.controller import EditingController
 from tests.gui import samples
 from tests.gui.look.studio import Studio, take_pictures
@@ -42,6 +45,9 @@ def _edited(studio: Studio, view: EditText) -> QWidget:
     return controller.editors[view.name]
 
 
+_WORDS = words_of_file("policies", "", agent_resources_of())
+
+
 def editor(studio: Studio) -> QWidget:
     return _edited(studio, _MEMORY)
 
@@ -50,8 +56,12 @@ def editor_problem(studio: Studio) -> QWidget:
     shown = _edited(studio, _MEMORY)
     text = _MEMORY.text.replace("looked_at", "looked")
     shown.field.setPlainText(text)
-    problem = 'buffer and memory.toml, line 2: unknown key "looked"; did you mean looked_at?'
-    studio.session.text_offered.send(_MEMORY.replace(text=text, problem=problem))
+    error = DataError('buffer and memory.toml, line 2: there is no key "looked"; did you mean looked_at?')
+    error.problems = (
+        (2, 'there is no key "looked"; did you mean looked_at?'),
+        (5, "the key must be a list."),
+    )
+    studio.session.text_offered.send(_MEMORY.replace(text=text).wrong(error))
     studio.session.session_changed.send(samples.SESSION.replace(step=6))
     return shown
 
@@ -67,6 +77,42 @@ def editor_file(studio: Studio) -> QWidget:
         preview="### system\nYou operate a web page.\n\n### user\n" + samples.RAW,
     )
     return _edited(studio, view)
+
+
+_FILE = EditText(
+    name="policies/shop/search_shop.md",
+    title="The policy shop/search_shop.md",
+    language="markdown",
+    text=_POLICY,
+    note="Saves to /home/me/.config/backstep/policies/shop/search_shop.md, your own copy.",
+    preview="### system\nYou operate a web page.\n\n### user\n" + samples.RAW,
+    words=_WORDS,
+    bundled=_POLICY.replace(" Keep the price out of the keywords.", "").replace('"press", ', ""),
+)
+
+
+def editor_replace(studio: Studio) -> QWidget:
+    shown = _edited(studio, _FILE)
+    shown.field.open_finder(replaces=True)
+    shown.field.finder.field.setText("the")
+    studio.settle()
+    return shown
+
+
+def editor_diff(studio: Studio) -> QWidget:
+    shown = _edited(studio, _FILE)
+    shown.pane.diff_button.click()
+    studio.settle()
+    return shown
+
+
+def editor_completion(studio: Studio) -> QWidget:
+    """Only the list: it is a window of its own."""
+    shown = _edited(studio, _FILE)
+    shown.field.go_to_line(3, 13)
+    shown.field.offer()
+    studio.settle()
+    return shown.field.names.popup
 
 
 def put_right(studio: Studio) -> None:

@@ -38,8 +38,8 @@ def editor_faults(studio: Studio) -> QWidget:
         "The draft cannot be saved in /home/me/data/drafts (No space left on device). Save the exemplar."
     )
     shown = _editor(studio, samples.view(samples.BROKEN_TEXT, opened=opened, problem=problem))
-    shown.go_to_problem(1)
-    shown.go_to_problem(1)
+    shown.text.go_to_problem(1)
+    shown.text.go_to_problem(1)
     return shown
 
 

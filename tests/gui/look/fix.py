@@ -4,6 +4,7 @@ from PySide6.QtWidgets import QWidget
 
 from core.debugger.editing.views import EditText
 from core.debugger.fix.views import FixView, Rerun
+from core.schema.errors import DataError
 from gui.fix.window import FixWindow
 from tests.gui.fix import samples
 from tests.gui.look.studio import Studio, take_pictures
@@ -45,9 +46,19 @@ def fix_long(studio: Studio) -> QWidget:
 def fix_mistake(studio: Studio) -> QWidget:
     shown = _fix(studio, samples.VIEW)
     text = samples.POLICY.replace("description", "descripton", 1)
-    shown.field.setPlainText(text)
-    problem = 'search_shop.md, line 2: unknown key "descripton"; did you mean description?'
-    shown.show_view(samples.VIEW.replace(text=samples.TEXT.replace(text=text, problem=problem, preview="")))
+    shown.field.put(text)
+    told = 'there is no key "descripton"; did you mean description?'
+    error = DataError(f"search_shop.md, line 2: {told}")
+    error.problems = ((2, told), (1, 'the key "description" is missing; add it.'))
+    wrong = samples.TEXT.replace(text=text, preview="", bundled=samples.POLICY).wrong(error)
+    shown.show_view(samples.VIEW.replace(text=wrong))
+    return shown
+
+
+def fix_small(studio: Studio) -> QWidget:
+    shown = fix_mistake(studio)
+    shown.resize(900, 600)
+    shown.field.open_finder(replaces=True)
     return shown
 
 

@@ -5,6 +5,7 @@ import time
 from typing import TYPE_CHECKING
 
 from core.debugger.commands import command
+from core.debugger.editing.words import words_of_exemplar
 from core.debugger.exemplars.changes import ExemplarChange, ExemplarChanges, Reversal
 from core.debugger.exemplars.editor.checking import (
     checked,
@@ -186,6 +187,7 @@ class EditorService(Service[EditorView]):
             versions=self._library.versions(id) if id else (),
             presets=presets,
             drafts=self._other_drafts(),
+            words=words_of_exemplar(self._families),
         )
 
     # While it is edited

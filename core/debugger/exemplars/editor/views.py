@@ -3,6 +3,7 @@
 from typing import Literal, NamedTuple
 
 from core.debugger.catalogue import PresetOption
+from core.debugger.editing.words import Word
 from core.debugger.exemplars.library.views import ExemplarPrompt
 from core.exemplars.editing.draft_files import KeptDraft
 from core.exemplars.editing.reading import TextProblem
@@ -101,3 +102,5 @@ class EditorView(Record):
     """Drafts of others than the one in view."""
     notice: str = ""
     problem: str = ""
+    words: tuple[Word, ...] = ()
+    """What can be completed in the text."""

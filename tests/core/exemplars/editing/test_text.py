@@ -5,10 +5,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.exemplars.checks import check_draft
-from core.exemplars.editing.layout import TextLayout
 from core.exemplars.editing.reading import read
 from core.exemplars.editing.toml_text import NEW_TEXT, text_of
 from core.schema.exemplar import AbstractionPair, Draft, DraftContrast, DraftStep, KeptPrompt
+from core.settings.toml_layout import TextLayout
 from tests.core.exemplars.making import ALL
 
 PIECES = (

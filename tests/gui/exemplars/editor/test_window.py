@@ -5,6 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextCursor
 from pytestqt.qtbot import QtBot
 
+from core.debugger.editing.words import words_of_exemplar
 from core.debugger.exemplars.editor.views import EditorView, NewText
 from core.debugger.exemplars.library.views import ComparedVersions
 from core.exemplars.editing.reading import read
@@ -41,7 +42,8 @@ def check(shown: EditorWindow, **more) -> None:
 
 def open_other(shown: EditorWindow, text: str, **more) -> None:
     """Show another text as if it had been opened, and checked."""
-    opened = samples.opened(text, serial=shown.opened.serial + 1, base=samples.TEXT)
+    key = more.pop("key", "")
+    opened = samples.opened(text, serial=shown.opened.serial + 1, base=samples.TEXT, key=key)
     shown.show_view(samples.view(text, opened=opened, **more))
     check(shown, **more)
 
@@ -102,6 +104,47 @@ def test_undo_is_that_of_the_text_in_the_whole_window_and_stays_possible_after_a
     assert (shown.text.text, shown.modified) == (saved, False)
     assert (shown.undo_button.isEnabled(), shown.redo_button.isEnabled()) == (True, False)
     assert window.history.next_undo == ""
+
+
+def test_it_is_reverted_to_what_is_saved_as_one_edit(shown, qtbot):
+    revert = shown.commands.by_id["revert"].action
+    assert not revert.isEnabled()
+    go_to(shown, "That is it.")
+    qtbot.keyClicks(shown.text, "So. ")
+    typed = shown.text.text
+    qtbot.keyClick(shown.text, Qt.Key.Key_R, ALT)
+    assert (shown.text.text, shown.modified, revert.isEnabled()) == (samples.TEXT, False, False)
+    qtbot.keyClick(shown.text, Qt.Key.Key_Z, CTRL)
+    assert shown.text.text == typed
+
+
+def test_undo_goes_back_before_it_was_closed(shown, qtbot):
+    open_other(shown, samples.TEXT, key="flights/oakland")
+    go_to(shown, "That is it.")
+    qtbot.keyClicks(shown.text, "So. ")
+    typed = shown.text.text
+    open_other(shown, NEW_TEXT, key="new")
+    assert (shown.text.text, shown.undo_button.isEnabled()) == (NEW_TEXT, False)
+    open_other(shown, typed, key="flights/oakland")
+    qtbot.keyClick(shown.text, Qt.Key.Key_Z, CTRL)
+    assert (shown.text.text, shown.modified) == (samples.TEXT, False)
+
+
+def test_words_are_found_and_replaced_and_keys_of_an_exemplar_completed(shown, qtbot):
+    shown.show_view(samples.view(words=words_of_exemplar(("book-flight",))))
+    qtbot.keyClick(shown.text, Qt.Key.Key_H, CTRL)
+    qtbot.keyClicks(shown.text.finder.field, "Oakland")
+    qtbot.keyClicks(shown.text.finder.other, "Bergen")
+    qtbot.keyClick(shown.text.finder.other, Qt.Key.Key_Return, CTRL | ALT)
+    qtbot.waitUntil(lambda: "replaced" in shown.text.finder.counted.text())
+    assert "Oakland" not in shown.text.text
+    qtbot.keyClick(shown.text.finder.other, Qt.Key.Key_Escape)
+    assert shown.isVisible()
+    shown.text.undo()
+    assert shown.text.text == samples.TEXT
+    shown.text.go_to(0)
+    qtbot.keyClicks(shown.text, "nev")
+    assert shown.text.names.offered == ("never",)
 
 
 def test_commands_change_the_look_with_the_cursor_and_each_is_one_undo(shown, qtbot):

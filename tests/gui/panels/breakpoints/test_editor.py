@@ -229,8 +229,8 @@ def test_enter_adds_an_expression_whose_last_name_is_written_whole(opened, qtbot
     field = editor.fields["expression"].widget
     field.setFocus()
     qtbot.keyClicks(field, "step.number > step.number")
-    assert field.popup.isVisible()
-    qtbot.keyClick(field.popup, Qt.Key.Key_Return)
+    assert field.names.popup.isVisible()
+    qtbot.keyClick(field.names.popup, Qt.Key.Key_Return)
     assert spy.count() == 1
 
 
@@ -241,6 +241,6 @@ def test_enter_first_takes_a_name_that_an_expression_has_only_begun(opened, qtbo
     field = editor.fields["expression"].widget
     field.setFocus()
     qtbot.keyClicks(field, "step.num")
-    field.popup.setCurrentIndex(field.popup.model().index(0, 0))
-    qtbot.keyClick(field.popup, Qt.Key.Key_Return)
+    field.names.popup.setCurrentIndex(field.names.popup.model().index(0, 0))
+    qtbot.keyClick(field.names.popup, Qt.Key.Key_Return)
     assert (field.text(), spy.count()) == ("step.number", 0)

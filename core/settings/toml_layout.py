@@ -47,13 +47,21 @@ class TextLayout:
 
     def offset(self, location: Location) -> int:
         """Return where a key or a list item begins, or the nearest thing around it; 0 if there is none."""
+        return self._place(location) or 0
+
+    def line_of(self, location: Location) -> int | None:
+        """Return the line of the same, from 1; None if there is none."""
+        place = self._place(location)
+        return None if place is None else self.line(place) + 1
+
+    def _place(self, location: Location) -> int | None:
         for length in range(len(location), 0, -1):
             around = location[:length]
             if isinstance(around[-1], int) and around in self.values:
                 return self.values[around].start
             if around in self._keys:
                 return self._keys[around]
-        return 0
+        return None
 
     def line(self, offset: int) -> int:
         """Return the line of an offset, from 0."""

@@ -8,20 +8,23 @@ from core.agent.phases.choice import review
 from core.agent.phases.outcome import commit
 from core.agent.state import Pending
 from core.browser.demonstration import HumanAction
+from core.browser.dialogs import GivenAnswer
 from core.browser.settling import SettleMark
-from core.schema.action import Action, RefTarget, Type
+from core.schema.action import Action, AnswerDialog, RefTarget, Type
 from core.schema.element_identity import RecordedInput, marks_of
+from core.schema.errors import ActionError
 from core.schema.observation import Capture, Observation
 from core.schema.restore import SentAt
-from core.schema.secrets import told_by
+from core.schema.secrets import Kind, kind_of_name, named, told_by
 from core.schema.step import Abstracted, Acted
 
 
 class HumanActions:
     """Stores each human action as a sealed step, with the page as it was before."""
 
-    def __init__(self, run: AgentRun) -> None:
+    def __init__(self, run: AgentRun, on_problem: Callable[[str], None]) -> None:
         self.run = run
+        self._on_problem = on_problem
         self.looked: Capture | None = None
         """The page as it was read while the person was typing."""
         self._since = SettleMark(0, 0)
@@ -35,45 +38,39 @@ class HumanActions:
 
     async def take(
         self, human_action: HumanAction, *, more: bool, waiting: Callable[[], bool] = lambda: False
-    ) -> Action | None:
-        """Store what the person did, and read the page after it.
+    ) -> int:
+        """Store what the person did, and read the page after it; dialogs that it set off are steps before it.
 
         If `more` actions are waiting, the page has already changed again: then the last reading, while the
         person was typing, is the page of these actions; `waiting` returns whether one has arrived meanwhile.
-        A step that was begun for the agent becomes the person's. Returns the action, or None if there is
-        none. Raises ActionError, BrowserError, PageGone and TraceError; the step is not sealed then.
+        A step that was begun for the agent becomes the person's. Returns how many steps were stored. Raises
+        ActionError, BrowserError, PageGone and TraceError; the step is not sealed then.
         """
         run, state, world = self.run, self.run.state, self.run.world
         before = state.capture
         if before is None or run.ended:
-            return None
+            return 0
         if human_action.kind == "look":
             if not more and human_action.typing:
                 self.looked = await self._read()
             elif not more:
                 state.capture = await self._read()
-            return None
+            return 0
         if human_action.kind == "upload":
             human_action = await human_action.with_path(world.tabs.current)
+        if human_action.browsed is None:
+            human_action = await human_action.in_frames(world.tabs.current)
         action = human_action.action(before.observation)
         if action is None:
-            return None
-        if human_action.secret:
-            world.tabs.passwords[human_action.place] = human_action.secret
+            raise ActionError(
+                human_action.text if human_action.kind == "lost" else "Its element has no place in the page."
+            )
+        if human_action.secret and isinstance(action, Type):
             element = before.observation.element(human_action.ref) if human_action.ref is not None else None
             kind = (element.hides if element is not None else "") or "password"
-            if human_action.secret in told_by(state.episode.task.environment, state.episode.instruction):
-                known = human_action.secret
-            else:
-                run.store.hide(state.run, kind, human_action.secret, human_action.text)
-                known = world.capturer.secrets.instead_of(human_action.secret)
-            if known and isinstance(action, Type):
-                action = action.replace(text=known)
-        proposed = state.pending.action
+            action = action.replace(text=self._named(kind, human_action.secret))
+        proposed = state.pending.action or action
         run.take_over()
-        abstracted = self._abstracted(action, before.observation)
-        state.before, state.clean = before, abstracted.clean
-        state.pending = Pending(action=action, origin="person", proposed=proposed or action)
         world.touches.touch()
         if more or (human_action.kind == "type" and self.looked is not None):
             # Typing is reported as the field is left, when the next human action has begun.
@@ -85,11 +82,51 @@ class HumanActions:
             beyond = human_action.kind == "type" and waiting()
             state.capture = _typed(human_action, before) if beyond else after
         self.looked = None
-        state.acted = await self._acted(human_action, action, before, more=more)
+        answers = [self._answer(given) for given in world.tabs.browser.host.events.dialogs.take_given()]
+        for answer in answers:  # They come before what made the page ask: it waited for them.
+            acted = Acted(effect="page action", outcome="done", inputs=(self._input(answer, before),))
+            self._seal(answer, proposed, before, acted)
+            run.take_over()
+        acted = await self._acted(human_action, action, before, more=more)
         await run.keep_network()
-        run.seal(before, (abstracted, review(state), state.acted, commit(state)))
+        self._seal(action, proposed, before, acted)
         state.page = await world.page_state(state.episode)
-        return action
+        return len(answers) + 1
+
+    def _answer(self, given: GivenAnswer) -> AnswerDialog:
+        if given.by_rule:
+            self._on_problem(
+                f"You were not asked, for this browser answers by the settings (dialogs). {given.by_rule}"
+            )
+        accepted, text = given.answer
+        if not accepted or given.kind == "confirm":
+            return AnswerDialog(answer="accept" if accepted else "dismiss")
+        kind = kind_of_name(given.message, text)
+        known = self._named(kind, text) if kind and text else self.run.world.capturer.secrets.instead_of(text)
+        return AnswerDialog(answer="accept", text=known or text)
+
+    def _named(self, kind: Kind, secret: str) -> str:
+        """Return what stands for a secret that was typed; the task has it from now on, and it is stored nowhere."""
+        run, state, world = self.run, self.run.state, self.run.world
+        if secret in told_by(state.episode.task.environment, state.episode.instruction):
+            return secret
+        name = world.name_secret(state.episode.task, kind, secret)
+        run.store.hide(state.run, kind, secret, named(name))
+        run.store.secrets.declare(name, secret)
+        return named(name)
+
+    def _seal(self, action: Action, proposed: Action, before: Capture, acted: Acted) -> None:
+        state = self.run.state
+        abstracted = self._abstracted(action, before.observation)
+        state.before, state.clean, state.acted = before, abstracted.clean, acted
+        state.pending = Pending(action=action, origin="person", proposed=proposed)
+        self.run.seal(before, (abstracted, review(state), acted, commit(state)))
+
+    def _input(self, action: Action, before: Capture) -> RecordedInput:
+        state = self.run.state
+        done = RecordedInput(step=state.number, action=action, marks=marks_of(action, before.observation))
+        state.inputs.append(done)
+        return done
 
     def _abstracted(self, action: Action, page: Observation) -> Abstracted:
         """Return the page as a prompt would show it, with what the person has used; no LLM is asked for it."""
@@ -116,8 +153,7 @@ class HumanActions:
         self, human_action: HumanAction, action: Action, before: Capture, *, more: bool
     ) -> Acted:
         state, world = self.run.state, self.run.world
-        done = RecordedInput(step=state.number, action=action, marks=marks_of(action, before.observation))
-        state.inputs.append(done)
+        done = self._input(action, before)
         sent = world.tabs.browser.take_sent()
         state.sent += [SentAt(step=state.number, sent=one) for one in sent]
         return Acted(

@@ -4,6 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from uuid import uuid4
 
@@ -28,7 +29,7 @@ from core.schema.errors import ActionError, BrowserError, UsageError
 from core.schema.hosts import has_scheme, site_of
 from core.schema.observation import Capture
 from core.schema.restore import SentAt, sent_summary
-from core.schema.secrets import Secrets, quoted_in
+from core.schema.secrets import Kind, Secrets, quoted_in
 from core.schema.task import Episode, Task
 from core.schema.viewport import VIEWPORT
 
@@ -63,6 +64,10 @@ def secrets_of(task: Task, find: Callable[[str], str | None]) -> dict[str, str]:
             )
         found[name] = value
     return found
+
+
+def _place_of(task: Task) -> str:
+    return f"{task.id} {task.start_url}"
 
 
 @dataclass
@@ -149,12 +154,33 @@ class World:
 
         Returns the task as an agent is told it. Raises UsageError if one is missing.
         """
-        self.tabs.secrets = await asyncio.to_thread(secrets_of, task, self.find_secret)
+        given = await asyncio.to_thread(secrets_of, task, self.find_secret)
+        self.tabs.secrets = self.tabs.typed_secrets.get(_place_of(task), {}) | given
         declared = self.capturer.secrets = Secrets()
         for name, value in self.tabs.secrets.items():
             declared.declare(name, value)
             hidden.declare(name, value)
         return task.replace(instruction=declared.text(task.instruction))
+
+    def name_secret(self, task: Task, kind: Kind, value: str) -> str:
+        """Return the name of a secret that a person has typed: the task has it as long as the program runs."""
+        values = self.tabs.secrets
+        name = next((name for name, known in values.items() if known == value), "")
+        if not name:
+            slug = kind.replace(" ", "-")
+            name = (
+                slug
+                if slug not in values
+                else next(f"{slug}-{n}" for n in count(2) if f"{slug}-{n}" not in values)
+            )
+            values[name] = value
+            self.know_secret(task, name, value)
+            self.capturer.secrets.declare(name, value)
+        return name
+
+    def know_secret(self, task: Task, name: str, value: str) -> None:
+        """Let a task have a secret that it does not declare, from its next opening on, as long as the program runs."""
+        self.tabs.typed_secrets.setdefault(_place_of(task), {})[name] = value
 
     def note_told(self, episode: Episode) -> None:
         """Have bullets typed as what the task says in quotes, where only one such text has their length."""

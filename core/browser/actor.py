@@ -10,7 +10,7 @@ from playwright.async_api import Error
 from core.browser.boundary import Boundary
 from core.browser.channel import PageGone
 from core.browser.input import fields, gestures, mouse_and_keys
-from core.browser.locating import Located, locate
+from core.browser.locating import Located
 from core.browser.page import Page
 from core.browser.tabs import Tabs
 from core.schema import action as kinds
@@ -25,6 +25,8 @@ class Actor:
 
     def __init__(self, tabs: Tabs) -> None:
         self._tabs = tabs
+        self._answers: list[tuple[bool, str | None]] = []
+        """Those for the dialogs of the next action."""
 
     @property
     def page(self) -> Page:
@@ -33,10 +35,17 @@ class Actor:
     async def act(self, action: Action) -> Located | None:
         """Carry out `action` and return its element, or None if it has no target.
 
-        Returns as soon as the browser has received the input; the caller waits for its effects. Raises ActionError.
+        An answer for dialogs is for those that the next action sets off. Returns as soon as the browser has
+        received the input; the caller waits for its effects. Raises ActionError.
         """
+        action = self._with_secrets(action)
+        if isinstance(action, kinds.AnswerDialog):
+            self._answers.append((action.answer == "accept", action.text))
+            return None
+        answers, self._answers = self._answers, []
+        self._tabs.browser.host.events.dialogs.plan(answers)
         try:
-            return await self._act(self._with_secrets(action))
+            return await self._act(action)
         except PageGone as gone:
             if self.page.crashed:
                 raise ActionError("The page crashed while the action was carried out.") from gone
@@ -50,8 +59,8 @@ class Actor:
         values = self._tabs.secrets
         try:
             match action:
-                case kinds.Type():
-                    return action.replace(text=with_values(action.text, values))
+                case kinds.Type() | kinds.AnswerDialog(text=str()):
+                    return action.replace(text=with_values(action.text or "", values))
                 case kinds.Select():
                     return action.replace(option=with_values(action.option, values))
                 case kinds.Goto(url=url) if names_in(url):
@@ -86,9 +95,7 @@ class Actor:
             case kinds.Press():
                 await mouse_and_keys.press(self.page, action.keys)
             case kinds.Hover():
-                found = await locate(self.page, action.target, action.at)
-                await mouse_and_keys.mouse_event(self.page, "mouseMoved", found.x, found.y)
-                return found
+                return await mouse_and_keys.hover(self.page, action)
             case kinds.Scroll():
                 await gestures.scroll(self.page, action)
             case kinds.Select():

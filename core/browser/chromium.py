@@ -325,11 +325,15 @@ class ChromiumHost:
         accept = self._dialogs == "accept" or dialog.type in ("alert", "beforeunload")
         answer, by = DialogAnswer(accept, dialog.default_value), ""
         asked = self.events.dialogs.ask(tab)
-        if asked is not None and dialog.type != "beforeunload":
+        planned = self.events.dialogs.planned(dialog.type, dialog.default_value)
+        if planned is not None:
+            answer, by = planned, dialogs.PLANNED
+        elif asked is not None and dialog.type != "beforeunload":
             await asyncio.wait([asyncio.wrap_future(asked)], timeout=dialogs.SECONDS)
             answer, by = dialogs.answer_of(asked, answer)
         told = dialogs.told(dialog.type, shortened(dialog.message), answer, by)
         self.events.tell("dialog", told, lambda: (tab, ""))
+        self.events.dialogs.give(dialog.type, dialog.message, answer, "" if by else told)
         try:
             if answer.accepted:
                 await dialog.accept(answer.text)

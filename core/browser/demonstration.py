@@ -16,6 +16,7 @@ from pydantic import Field, ValidationError
 from core.browser.channel import WORLD, Channel, FrameLink, PageGone, script
 from core.browser.page import Page
 from core.schema.action import (
+    IN_FRAME,
     Action,
     Check,
     Click,
@@ -58,25 +59,25 @@ class NamedElement(Record):
     """Its ref, if it had one already."""
     label: str = ""
     xpath: str = ""
+    around: str = Field(default="", exclude=True)
+    """The XPaths of the frames around its document, as an XPath that goes on in them begins."""
 
     def target(self, page: Observation) -> Target | None:
         """Return how an action names it; None for no element."""
         if self.ref is not None and page.element(self.ref) is not None:
             return RefTarget(ref=self.ref)
-        return XPathTarget(xpath=self.xpath) if self.xpath else None
+        return XPathTarget(xpath=self.around + self.xpath) if self.xpath else None
 
 
 class HumanAction(NamedElement):
     """One thing that a person did, as the page reported it."""
 
     kind: str
-    """``look``: nothing is done yet, but the page has changed."""
+    """``look``: nothing is done yet, but the page has changed. ``lost``: no action does it, `text` says why."""
     text: str = ""
     """What was typed, chosen or selected; of a password as many bullets; the paths of files, a line each."""
     secret: str = Field(default="", repr=False, exclude=True)
     """The password that was typed: kept in memory only, to type it again."""
-    place: str = Field(default="", exclude=True)
-    """Where its field stands: origin and XPath."""
     keys: str = ""
     """The key or chord of a press, or what was held at a click."""
     at: str = ""
@@ -104,6 +105,17 @@ class HumanAction(NamedElement):
     """What was done with the buttons of the browser, as an action."""
     frame: str = Field(default="", exclude=True)
     """The id of the frame whose document reported it."""
+
+    async def in_frames(self, page: Page) -> "HumanAction":
+        """Return it with the frames around its document, if they are still there; raises as `with_path` does."""
+        around, link = "", next((one for one in await page.frames.find() if one.id == self.frame), None)
+        while link is not None and link.parent is not None:
+            owner = await page.frames.owner(link)
+            if owner is None:
+                return self
+            around = f"{await page.walker('xpathOf', owner, frame=link.parent)}{IN_FRAME}{around}"
+            link = link.parent
+        return self.replace(around=around, to=self.to and self.to.replace(around=around))
 
     async def with_path(self, page: Page) -> "HumanAction":
         """Return the choice of files with their paths, which the page itself is not told.
@@ -319,6 +331,7 @@ class Demonstration:
         except (ValueError, ValidationError) as error:
             # The error itself would tell what was typed.
             log.warning("A human action could not be read (%s).", type(error).__name__)
+            self._report(HumanAction(kind="lost", text="The page reported it in a form that cannot be read."))
 
     def _report(self, one: HumanAction) -> None:
         self._reported += one.kind != "look"

@@ -1,12 +1,15 @@
-"""Dialogs of pages that an attached agent answers, as it would in a browser of its own."""
+"""Dialogs of pages that are not answered by rule: by an attached agent, or as an action said before."""
 
 from collections import deque
+from collections.abc import Iterable
 from concurrent.futures import Future
 from threading import Lock
 from typing import NamedTuple
 
 from core.schema.events import TabId
 
+_MOST_GIVEN = 50
+PLANNED = " as an action said before"
 SECONDS = 5.0
 """So long an agent has for answering a dialog; the page stands still meanwhile."""
 
@@ -17,6 +20,16 @@ class DialogAnswer(NamedTuple):
     accepted: bool
     text: str = ""
     """What is entered, where the page asks for a text."""
+
+
+class GivenAnswer(NamedTuple):
+    """How a confirm or prompt was answered."""
+
+    kind: str
+    message: str
+    answer: DialogAnswer
+    by_rule: str = ""
+    """What was asked and answered, where nobody could be asked."""
 
 
 class AgentDialogs:
@@ -31,6 +44,34 @@ class AgentDialogs:
         self._listeners: dict[TabId, object] = {}
         self._asked: dict[TabId, deque[Future[DialogAnswer]]] = {}
         self._early: dict[TabId, deque[DialogAnswer]] = {}
+        self._planned: deque[tuple[bool, str | None]] = deque()
+        self._given: deque[GivenAnswer] = deque(maxlen=_MOST_GIVEN)
+
+    def plan(self, answers: Iterable[tuple[bool, str | None]]) -> None:
+        """Answer the next confirms and prompts so, of any tab: whether yes, and a text or None for the default."""
+        with self._lock:
+            self._planned = deque(answers)
+
+    def planned(self, kind: str, default: str) -> DialogAnswer | None:
+        """Return the answer planned for a dialog that comes now, once; None for none."""
+        with self._lock:
+            if not self._planned or kind not in ("confirm", "prompt"):
+                return None
+            accepted, text = self._planned.popleft()
+            return DialogAnswer(accepted, default if text is None else text)
+
+    def give(self, kind: str, message: str, answer: DialogAnswer, by_rule: str = "") -> None:
+        """Keep how a dialog was answered, for whoever records it."""
+        with self._lock:
+            if kind in ("confirm", "prompt"):
+                self._given.append(GivenAnswer(kind, message, answer, by_rule))
+
+    def take_given(self) -> tuple[GivenAnswer, ...]:
+        """Return the answers given since the last call, in order."""
+        with self._lock:
+            given = tuple(self._given)
+            self._given.clear()
+            return given
 
     def listen(self, tab: TabId, agent: object) -> None:
         """Let an agent answer the dialogs of a tab, if no other one does."""

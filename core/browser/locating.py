@@ -7,7 +7,7 @@ from pydantic import Field
 from core.browser.channel import FrameLink
 from core.browser.page import Page
 from core.schema import action as kinds
-from core.schema.action import Action, Target, fractions
+from core.schema.action import IN_FRAME, Action, Target, fractions
 from core.schema.errors import ActionError, ElementGone
 from core.schema.observation import Box
 from core.schema.record import Record
@@ -73,7 +73,8 @@ async def resolve(page: Page, target: Target) -> tuple[int, FrameLink | None]:
             found = await _search(page, "findRole", target.role, target.name)
             what = f'{target.role} "{target.name}"'
         case kinds.XPathTarget():
-            found = await _search(page, "findXPath", target.xpath)
+            *around, inner = target.xpath.split(IN_FRAME)
+            found = await _search(page, "findXPath", inner, frames=await _framed(page, around))
             what = f"the XPath {target.xpath}"
         case kinds.FocusTarget():
             focused = await page.focused_element()
@@ -150,9 +151,29 @@ def require(answer: dict[str, Any], what: str) -> None:
         raise kind(f"{what} {answer['problem']}.")
 
 
-async def _search(page: Page, call: str, *arguments: str) -> list[tuple[int, FrameLink]]:
+async def _framed(page: Page, around: list[str]) -> list[FrameLink]:
+    """Return the frame that these XPaths lead to, each in the document of the one before; all without any.
+
+    Raises ActionError.
+    """
+    frames = await page.frames.find()
+    if not around:
+        return frames
+    at = frames[0]
+    for xpath in around:
+        refs = (await page.walker("findXPath", xpath, frame=at)).get("refs", ())
+        held = [one for one in frames if one.parent == at and await page.frames.owner(one) in refs]
+        if len(held) != 1:
+            raise ActionError(f"There is no frame {xpath} in this page.")
+        at = held[0]
+    return [at]
+
+
+async def _search(
+    page: Page, call: str, *arguments: str, frames: list[FrameLink] | None = None
+) -> list[tuple[int, FrameLink]]:
     found: list[tuple[int, FrameLink]] = []
-    for frame in await page.frames.find():
+    for frame in frames or await page.frames.find():
         answer = await page.walker(call, *arguments, frame=frame)
         if isinstance(answer, dict):
             if "problem" in answer:

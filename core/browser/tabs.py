@@ -56,6 +56,8 @@ class Tabs:
         Told nowhere, to type it again."""
         self.secrets: dict[str, str] = {}
         """The secrets of the task by the names that actions have for them."""
+        self.typed_secrets: dict[str, dict[str, str]] = {}
+        """Those that a person has typed while the program runs, by task and then by name."""
         self._seals: list[Seal] = []
 
     # Beginning and end

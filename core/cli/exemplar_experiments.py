@@ -1,6 +1,9 @@
 """The commands that try exemplars: replay, worth and credits."""
 
 from contextlib import closing
+from pathlib import Path
+
+from pydantic import ValidationError
 
 from core.agent.gates import gates_of
 from core.browser.host import BrowserHost
@@ -16,7 +19,7 @@ from core.debugger.exemplars.trying.replay import replay
 from core.debugger.exemplars.trying.views import ReplayResult, replays_in_words, sums_of
 from core.debugger.services import user_llms
 from core.environments.registry import Environments
-from core.exemplars.library.records import Filter
+from core.exemplars.library.records import Entry, Filter
 from core.schema.errors import NotInLibraryError, NotInTraceError, UsageError
 from core.schema.step import Decided
 from core.settings.settings import Settings, config_folder
@@ -31,18 +34,27 @@ def replay_exemplars(
     environments: Environments,
     with_embedded: WithEmbedded,
     *,
+    path: Path | None = None,
     as_json: bool,
 ) -> bool:
     """Carry exemplars out, those of the filter where no `ids` are given, and print the result.
 
-    Returns whether none failed. Raises BackstepError.
+    That of a `path`, to which the window writes an entry, is kept nowhere: it is in no library yet. Returns
+    whether none failed. Raises BackstepError.
     """
     memory = memory_of(settings)
     library = memory.library()
     try:
-        entries = [library.get(id) for id in ids] or list(library.entries(chosen))
+        if path is not None:
+            entries = [Entry.model_validate_json(path.read_bytes())]
+        else:
+            entries = [library.get(id) for id in ids] or list(library.entries(chosen))
     except NotInLibraryError as error:
         raise UsageError(str(error)) from error
+    except (OSError, ValidationError) as error:
+        raise UsageError(
+            f"{path} is not an entry of a library; save the exemplar, and replay it by its id."
+        ) from error
     if not entries:
         raise UsageError("There is no such exemplar. To list exemplars, use `exemplars list`.")
     gates = gates_of(config_folder())
@@ -64,8 +76,10 @@ def replay_exemplars(
                     ),
                     store=store,
                     on_gate=settings.on_gate,
+                    on_look=(lambda _said: None) if path is None else say,
                 )
-                library.proofs.save("replay", result.id, result.when, result.model_dump_json())
+                if path is None:
+                    library.proofs.save("replay", result.id, result.when, result.model_dump_json())
                 say(f"{result.id}: {result.sentence}")
                 results.append(result)
             return results

@@ -29,6 +29,7 @@ from core.schema.errors import UsageError
 
 # What a command needs is imported when it is called: the window is to open quickly.
 
+EntryFile = Annotated[Path | None, typer.Option("--entry", hidden=True)]
 Words = Annotated[
     str, typer.Option("--search", help="Words to find in task, thoughts, actions, tags or note.")
 ]
@@ -398,6 +399,7 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
         db: Database = None,
         tasks_file: TaskFiles = None,
         webarena: WebArenaFiles = None,
+        entry: EntryFile = None,
         as_json: AsJson = False,
         *,
         chosen: ExemplarsChosen,
@@ -412,6 +414,7 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
             settings,
             environments_of(settings, tasks_file, webarena),
             with_embedded,
+            path=entry,
             as_json=as_json,
         )
         raise typer.Exit(0 if is_good else 1)

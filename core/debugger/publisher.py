@@ -280,14 +280,14 @@ class Publisher:
         self.set_mode("failed", message)
         self.log("error", "session", message)
 
-    def tell(self, text: str, *, done: bool = True, asks: bool = False) -> None:
+    def tell(self, text: str, *, done: bool = True, asks: bool = False, title: str = "") -> None:
         """Say what a command came to; how a run ended or failed stays said next to it. What goes on continues.
 
         If it `asks`, it is shown until the person answers.
         """
         before = self.session
         told = CommandResult(
-            number=before.told.number + 1 if before.told else 1, text=text, done=done, asks=asks
+            number=before.told.number + 1 if before.told else 1, text=text, done=done, asks=asks, title=title
         )
         self.change(told=told, message=before.message if before.mode in ("ended", "failed") else text)
         if not done:

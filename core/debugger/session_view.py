@@ -51,6 +51,8 @@ class CommandResult(Record):
     text: str
     done: bool
     """Whether it was carried out; else the sentence says why not."""
+    title: str = ""
+    """What it is about, of what has no command and stays shown until it is closed; empty for the usual title."""
     asks: bool = False
     """Whether the person is asked to go back anyway."""
 

@@ -45,8 +45,12 @@ class RoleTarget(Record):
         return f"{self.role} {json.dumps(self.name, ensure_ascii=False)}"
 
 
+IN_FRAME = " >> "
+"""Stands between the XPath of a frame and one in its document."""
+
+
 class XPathTarget(Record):
-    """The one element that an XPath names; several matches are an error, not a guess."""
+    """The one element that an XPath names, in a frame with ``//iframe >> //a``; several matches are an error."""
 
     by: Literal["xpath"] = "xpath"
     xpath: str = Field(min_length=1)
@@ -422,6 +426,18 @@ class CloseTab(BaseAction):
     kind: Literal["close_tab"] = "close_tab"
 
 
+class AnswerDialog(BaseAction):
+    """Answer what the page asks next with a confirm or prompt dialog; a prompt gets the text, or its own default.
+
+    Nobody is offered this: it is what a person answered, and comes before the action that made the page ask.
+    """
+
+    kind: Literal["answer_dialog"] = "answer_dialog"
+    answer: Literal["accept", "dismiss"]
+    text: str | None = None
+    fields = ("answer", "text")
+
+
 class Wait(BaseAction):
     """Wait for the page to change, at most this many seconds."""
 
@@ -526,6 +542,7 @@ Action: TypeAlias = Annotated[
     | NewTab
     | TabFocus
     | CloseTab
+    | AnswerDialog
     | Wait
     | Note
     | Stop

@@ -175,6 +175,11 @@ def named(name: str) -> str:
     return f"<secret:{name}>"
 
 
+def variable_of(name: str) -> str:
+    """Return the environment variable from which scripts and replays read a secret that the task does not declare."""
+    return "BACKSTEP_SECRET_" + re.sub(r"\W", "_", name).upper()
+
+
 def told_by(environment: str, instruction: str) -> frozenset[str]:
     """Return what a bundled task says in quotes: a seed makes it up, so it is no secret of anybody."""
     return quoted_in(instruction) if environment in ("miniwob", "shop", "airline") else frozenset()

@@ -101,6 +101,9 @@ class WebPage(QWebEnginePage):
             self._ended = process
             self.tell(kind, f"{why}; its renderer was ended.")
 
+    def _not_recorded(self, what: str) -> None:
+        self.said.emit("⚠ Recording", f"Not recorded: {what}.")
+
     def _place(self) -> tuple[TabId, str]:
         return self.devToolsId(), self.url().toString()
 
@@ -119,7 +122,10 @@ class WebPage(QWebEnginePage):
         answer = self._questions.ask(question)
         who = " by the person" if answer else " by rule, for the page was taken back" if had_page else ""
         by_rule = answer is None
-        if answer is None and asked is not None and kind != "beforeunload":
+        planned = self._events.dialogs.planned(kind, default) if by_rule else None
+        if planned is not None:
+            answer, who = Answer(planned.accepted, planned.text), dialogs.PLANNED
+        elif answer is None and asked is not None and kind != "beforeunload":
             self._questions.await_agent(asked, dialogs.SECONDS)
             given, who = dialogs.answer_of(asked, DialogAnswer(rule, default))
             answer = Answer(given.accepted, given.text)
@@ -127,6 +133,9 @@ class WebPage(QWebEnginePage):
         said = "" if kind == "beforeunload" else shortened(message)
         told = dialogs.told(kind, said, DialogAnswer(answer.accepted), who)
         self.tell("dialog", told)
+        self._events.dialogs.give(kind, message, DialogAnswer(answer.accepted, answer.text))
+        if not by_rule and kind == "beforeunload" and not answer.accepted:
+            self._not_recorded("you stayed on the page. A replay leaves it")
         if had_page and by_rule:
             self.said.emit("A question was answered by rule", told)
         return answer
@@ -185,6 +194,7 @@ class WebPage(QWebEnginePage):
             login.setUser(answer.text)
             login.setPassword(answer.password)
             done = "the person signed in"
+            self._not_recorded(f"you signed in to {place}. A replay is not signed in")
         else:
             _refuse(login)
             by_person = answer is not None
@@ -230,6 +240,8 @@ class WebPage(QWebEnginePage):
         def answered(answer: Answer | None) -> None:
             if not shiboken6.isValid(self) or not permission.isValid():
                 return  # The page that asked is gone.
+            if answer is not None and answer.accepted:
+                self._not_recorded(f"you allowed {name}. A replay refuses it")
             if answer is not None and answer.accepted:
                 permission.grant()
                 self.tell("dialog", f"The page asked for {name}; the person allowed it.")

@@ -56,8 +56,8 @@ class MessageBar(QFrame):
         """Title, tone and text that are shown instead of the session's message."""
         self._lasts = False
         """Whether that is shown for its full time, regardless of the session."""
-        self._asks = False
-        """Whether that is a question."""
+        self._asks: set[str] = set()
+        """What it asks for, if it stays until that is done."""
         self._told = 0
         """The number of the last message."""
         self._patience = QTimer(self, singleShot=True, interval=_TOLD_MS)
@@ -156,14 +156,15 @@ class MessageBar(QFrame):
         told = view.told
         if told is not None and told.number != self._told:
             self._told, self._lasts = told.number, False
-            self._said = (_DONE, "info", told.text) if told.done else ("✗ Not done", "remedy", told.text)
-            self._asks = told.asks
-            if told.asks:
+            done, tone = (_DONE, "info") if told.done else (told.title or "✗ Not done", "remedy")
+            self._said = done, tone, told.text
+            self._asks = {"back"} if told.asks else {"close"} if told.title else set()
+            if self._asks:
                 self._patience.stop()
             else:
                 self._patience.start()
         if self._said is not None:
-            self._put(*self._said, {"back"} if self._asks else set())
+            self._put(*self._said, self._asks)
             self.show()
         else:
             self._put(title, tone, text, asks)
@@ -179,7 +180,7 @@ class MessageBar(QFrame):
         A message that `lasts` is shown for a while, regardless of the session.
         """
         self._patience.stop()
-        self._said, self._lasts, self._asks = (title, "info", text), lasts, False
+        self._said, self._lasts, self._asks = (title, "info", text), lasts, set()
         if lasts:
             self._patience.start()
         self._put(*self._said, set())

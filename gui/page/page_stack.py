@@ -299,7 +299,9 @@ class PageStack(QWidget):
         self.size_button.setProperty("flat", True)
         self.size_button.clicked.connect(self.size_pressed)
         buttons = (self.size_button, self.discard_button, self.handover_button, self.back_button)
-        in_row(self._strip, (self.state_words, 1), *buttons, margins=(12, 4, 8, 4), spacing=8)
+        self.task_words = ElidedLabel("", self._strip)
+        row = in_row(None, (self.state_words, 1), *buttons, spacing=8)
+        in_column(self._strip, row, self.task_words, margins=(12, 4, 8, 4), spacing=2)
 
     def _tell_strip(self) -> None:
         view = self._session
@@ -324,6 +326,8 @@ class PageStack(QWidget):
             words = "● The page is the agent's: your mouse and keys do not reach it."
         self.state_words.setText(words)
         self.state_words.setAccessibleName(words)
+        self.task_words.setText(f"Task: {view.instruction}")
+        self.task_words.setVisible(view.handed_over and bool(view.instruction) and not self.covered)
         set_flag(self._strip, "handover", tone)
         self.handover_button.setText(handover)
         self.handover_button.setVisible(not self.covered)

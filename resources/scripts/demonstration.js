@@ -74,7 +74,7 @@
     if (!about || !dirty.delete(el) || told.get(el) === text) return;   // Enter tells it before the change does.
     told.set(el, text);
     report("type", about, walker.isSecret(el)
-      ? { text: walker.bullets(text), secret: text, place: `${location.origin} ${about.xpath}` } : { text });
+      ? { text: walker.bullets(text), secret: text } : { text });
   }
 
   // What a script has put into a field since may be typed over with the same words.
@@ -137,6 +137,7 @@
   function onDown(event) {
     beforeChoosing(event);
     const el = first(event), last = down;
+    acted();
     down = null;
     if (!el || event.button !== 0) return;
     if (beginBar(event, el)) return;
@@ -234,6 +235,12 @@
     Object.assign(pending, { selects: true, x: one.x, y: one.y });
   }
 
+  // A link that is opened in a tab of its own with the wheel of the mouse: by the left button, that takes a key.
+  function onOther(event) {
+    const link = event.button === 1 && !event.defaultPrevented && first(event)?.closest("a[href]");
+    if (link) { flush(); tellHover(link); tell("click", link, { keys: "Control" }); }
+  }
+
   function onMenu(event) {
     const el = first(event);
     if (!el) return;
@@ -327,6 +334,7 @@
     onOver(event);
     const one = lifted;
     lifted = null;
+    if (!one && event.dataTransfer?.types.length) tell("lost", first(event), { text: "It was dragged in from outside of the page. Choose files with a button of the page." });
     if (!one?.over) return;
     flush();
     report("drag", one.about, one.over);
@@ -352,6 +360,7 @@
 
   function onWheel(event) {
     if (event.ctrlKey) return;                     // The browser's own zoom.
+    acted();
     beginScrolling(event, BURST);
     const one = scrolling, unit = event.deltaMode === 1 ? 40 : event.deltaMode === 2 ? innerHeight : 1;
     one.down += event.deltaY * unit;
@@ -389,7 +398,7 @@
       if (Math.abs(down) < 1 && Math.abs(right) < 1) continue;
       const upright = Math.abs(down) >= Math.abs(right);
       const shown = upright ? (whole ? innerHeight : node.clientHeight) : (whole ? innerWidth : node.clientWidth);
-      say(whole ? {} : named(node), upright ? (down > 0 ? "down" : "up") : right > 0 ? "right" : "left", times(upright ? down : right, 0.8 * shown));
+      say(!whole ? named(node) : parent === self ? {} : named(outside(one.el) ? page() : shownAround(one.el)), upright ? (down > 0 ? "down" : "up") : right > 0 ? "right" : "left", times(upright ? down : right, 0.8 * shown));
       return;
     }
     if (!one.taken) return;
@@ -438,28 +447,79 @@
     }
   }
 
-  // The pointer over a box that is told of it, and the controls that were seen in it before the page heard of that.
+  // What comes up while the pointer is over something, without a click or a key: it is there only after a hover.
 
-  const CONTROLS = "a[href],button,input,select,textarea,[role],[onclick],[tabindex]";
-  let entered = { el: null, seen: new Set() };
-  let hovered = null;        // what a hover was told of last, until the pointer leaves it
+  const CONTROLS = "a[href],button,input,select,textarea,label,summary,li,td,[role],[onclick],[tabindex],[class*=item],[class*=option]";
+  const MOST = 1000;                  // elements of a document up to which all are looked at, and controls that are looked at in a larger one
+  const DEEPEST = 5;                  // menus in menus
+  const GLANCE = 100;                 // milliseconds between two looks while the pointer moves
+  const NEAR = 60;                    // pixels between what is hovered and what comes up by it
+  const seen = new WeakSet();         // what was there at the last look
+  const cameUp = new WeakMap();       // element -> what was hovered as it came up
+  let over = { el: null, quiet: false };   // what the pointer is over, and whether nothing was done since it came there
+  let looked = 0;
+  let hovered = [];                   // what hovers were told of last, until the pointer leaves it
+
+  // Notes which controls have come up since the last look; by a style, they may have come with the pointer on `entering`.
+  function glance(entering = null) {
+    looked = performance.now();
+    const fresh = [], first = !over.el;
+    for (const root of new Set([document, entering?.getRootNode(), over.el?.getRootNode()])) {
+      const whole = root?.querySelectorAll("*") ?? [];
+      for (const el of whole.length <= MOST ? whole : [...root.querySelectorAll(CONTROLS)].slice(0, MOST)) {
+        if (!walker.visible(el)) { seen.delete(el); cameUp.delete(el); } else if (!seen.has(el)) { seen.add(el); fresh.push(el); }
+      }
+    }
+    if (first || !over.quiet || !fresh.length) return;
+    const chain = entering && !fresh.some(el => el.contains(entering)) ? pathOf(entering).filter(one => !one.contains(over.el)) : [];
+    const box = chain.find(one => fresh.some(el => one !== el && one.contains(el))) ?? hoveredBox(over.el);
+    if (box && near(box, fresh)) for (const el of fresh) if (el !== box && !el.contains(box)) cameUp.set(el, box);
+  }
+
+  // Whether what came up lies at a box, as a menu does, and not elsewhere, as what has been loaded meanwhile.
+  function near(box, fresh) {
+    const from = box.getBoundingClientRect(), all = fresh.map(el => el.getBoundingClientRect());
+    const gap = (low, high, lowest, highest) => Math.max(0, low - highest, lowest - high);
+    const edge = (name, pick) => pick(...all.map(one => one[name]));
+    return gap(from.left, from.right, edge("left", Math.min), edge("right", Math.max)) < NEAR
+      && gap(from.top, from.bottom, edge("top", Math.min), edge("bottom", Math.max)) < NEAR;
+  }
+
+  const pathOf = el => { const path = []; for (let one = el; one && !outside(one); one = one.parentElement ?? one.getRootNode().host) path.push(one); return path; };
+
+  // The box that the page is told of as the pointer is over something in it; where one listens for all, what is under the pointer.
+  function hoveredBox(el) {
+    const box = pathOf(el).find(one => walker.toldOver(one, one.tagName));
+    const size = box?.getBoundingClientRect();
+    if (box && size.width * size.height < innerWidth * innerHeight / 2) return box;
+    return box || [document, document.documentElement, document.body].some(one => walker.toldOver(one, "")) ? shownAround(used(el)) : null;
+  }
 
   function onEntered(event) {
     const el = first(event);
-    if (hovered && !hovered.contains(el)) hovered = null;
-    let box = el;
-    while (box && !outside(box) && !walker.toldOver(box, box.tagName)) box = box.parentElement;
-    if (!box || outside(box)) entered = { el: null, seen: new Set() };
-    else if (box !== entered.el) entered = { el: box, seen: new Set([...box.querySelectorAll(CONTROLS)].filter(walker.visible)) };
+    if (!el || el === over.el) return;
+    hovered = hovered.filter(one => one.contains(el));
+    if (performance.now() - looked > GLANCE / 4) glance(el);   // Else nothing can have come up by what it passed over.
+    over = { el, quiet: true };
   }
 
-  // Tells the hover without which this would not have been there to be clicked.
+  function onMoved() { if (performance.now() - looked > GLANCE) glance(); }
+
+  // What a click, a key or a scroll brings up is no matter of the pointer.
+  function acted() { if (over.quiet) glance(); over.quiet = false; }
+
+  // Tells the hovers without which this would not have been there to be clicked, the outermost first.
   function tellHover(el) {
-    const shown = entered.el !== el && entered.el?.contains(el) && el.matches(CONTROLS) && !entered.seen.has(el);
-    const holder = walker.holderNow(el) ?? (shown ? entered.el : null);
-    if (!holder || holder === hovered) return;
-    tell("hover", holder);
-    hovered = holder;
+    const chain = [];
+    for (let one = el; one && chain.length < DEEPEST;) {
+      const control = pathOf(one).find(node => cameUp.has(node));
+      const holder = walker.holderNow(one) ?? (control && cameUp.get(control));
+      if (!holder?.isConnected || holder === el || chain.includes(holder)) break;
+      chain.unshift(holder);
+      one = holder;
+    }
+    for (const one of chain) if (!hovered.includes(one)) tell("hover", one);
+    if (chain.length) hovered = chain;
   }
 
   // What came up since the page was read, such as a list under a field or a menu, is read before it is clicked.
@@ -483,6 +543,7 @@
 
   function onKey(event) {
     const el = first(event);
+    acted();
     beforeChoosing(event);
     if (["Control", "Shift", "Alt", "AltGraph", "Meta", "Tab", "Dead", "Process"].includes(event.key) || event.isComposing) return;
     const field = isText(el) ? el : editable(el);
@@ -522,7 +583,7 @@
   }
 
   const listeners = { click: onClick, beforeinput: beforeInput, input: onInput, change: onChange, keydown: onKey,
-    pointerover: onMet, focusin: onMet, pointerdown: onDown, pointerup: onUp, contextmenu: onMenu, dblclick: onDoubled,
+    pointerover: onMet, pointermove: onMoved, focusin: onMet, pointerdown: onDown, pointerup: onUp, contextmenu: onMenu, auxclick: onOther, dblclick: onDoubled,
     dragstart: onLifted, dragover: onOver, drop: onDropped, wheel: onWheel, scroll: onScrolled, focusout: onLeft,
     beforeunload: flush };
 

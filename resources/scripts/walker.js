@@ -23,9 +23,11 @@
   }
   const labelOf = ref => { const el = byRef(ref); return el ? label(el) : ""; };
 
+  const xpathOf = ref => { const el = byRef(ref); return el ? xpath(el) : ""; };
+
   const calls = { walk, markedHtml, locate, place, pointed, findRole, findXPath, focused, at, spot, ready: readied, assign, written, paste, slid,
     choose, isChecked, differs, scrollBy, refOf, fileField, hear, wasHeard, wheelPlace, findWords, endOfWords, caret, wordsSelected,
-    framePlace, throughFrame, peek, peekBy, putBack, standing, openRoot, tagOf, labelOf };
+    framePlace, throughFrame, peek, peekBy, putBack, standing, openRoot, tagOf, labelOf, xpathOf };
 
   // Calls a function that may name elements: refs begin at `from`, where other documents have stopped.
   function ask(from, call, ...given) {

@@ -6,7 +6,7 @@ from typing import Any
 
 from playwright.async_api import Error
 
-from core.browser.locating import Located, frame_of, located_in_tab, resolve, say
+from core.browser.locating import Located, frame_of, locate, located_in_tab, resolve, say
 from core.browser.page import Page
 from core.schema import action as kinds
 from core.schema.action import Target, chord, fractions, modifiers
@@ -21,6 +21,8 @@ AIMS = 4
 _BUTTONS = {"left": 1, "right": 2}
 HOVER_MILLISECONDS = 120
 """The most that a page which changes under the pointer is given to settle."""
+_OPENS_MILLISECONDS = 400
+"""The most that a page is given to show something under a pointer that rests, such as a menu that waits a moment."""
 
 
 async def click(page: Page, target: Target, count: int = 1, *, at: str = "", keys: str = "") -> Located:
@@ -46,6 +48,16 @@ async def right_click(page: Page, action: kinds.RightClick) -> Located:
     if heard["came"] and not heard["taken"]:
         own = "The page has no context menu there, and the browser's menu was not opened."
         return found.replace(note=f"{found.note} {own}".strip())
+    return found
+
+
+async def hover(page: Page, action: kinds.Hover) -> Located:
+    found = await locate(page, action.target, action.at)
+    frame = await frame_of(page, found.ref)
+    await asyncio.gather(
+        page.walker("waitForChange", _OPENS_MILLISECONDS, frame=frame),
+        mouse_event(page, "mouseMoved", found.x, found.y),
+    )
     return found
 
 

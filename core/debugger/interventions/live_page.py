@@ -28,7 +28,8 @@ class HumanActionRecorder:
 
     def __init__(self, run: AgentRun, on_step: Callable[[], None], on_problem: Callable[[str], None]) -> None:
         self._run = run
-        self.human_actions = HumanActions(run)
+        self.human_actions = HumanActions(run, on_problem)
+        self._dialogs = run.world.tabs.browser.host.events.dialogs
         self._on_step = on_step
         self._on_problem = on_problem
         self._demonstration = Demonstration()
@@ -40,6 +41,7 @@ class HumanActionRecorder:
     async def begin(self) -> None:
         """Read the page and listen to it; raises BrowserError and ActionError."""
         await self.human_actions.look()
+        self._dialogs.take_given()
         await self._demonstration.follow(self._run.world.tabs.current)
         self._recording = asyncio.ensure_future(self._record())
 
@@ -66,6 +68,8 @@ class HumanActionRecorder:
         if recording is not None:
             recording.cancel()
             await asyncio.wait([recording])
+        if self._dialogs.take_given():
+            self._on_problem("Your last answer to the page was not recorded: it asked by itself.")
         return self._steps
 
     async def _record(self) -> None:
@@ -74,9 +78,8 @@ class HumanActionRecorder:
             try:
                 await self._take(human_action)
             except (BackstepError, PageGone) as error:
-                self._on_problem(
-                    f"Your action ({human_action.kind} {human_action.label}) was not recorded: {error}"
-                )
+                what = f"{human_action.kind} {human_action.label}".removeprefix("lost ")
+                self._on_problem(f"Not recorded ({what}): {error}")
             finally:
                 self._demonstration.done()
 
@@ -89,17 +92,17 @@ class HumanActionRecorder:
             with contextlib.suppress(PageGone, BrowserError, ActionError):
                 await tabs.follow()  # It may have opened a tab, or gone to another one.
                 await demonstration.follow(tabs.current)
-        action = await self.human_actions.take(
+        steps = await self.human_actions.take(
             human_action, more=demonstration.waiting, waiting=lambda: demonstration.waiting
         )
-        if action is not None:
-            self._steps += 1
+        if steps:
+            self._steps += steps
             with contextlib.suppress(PageGone, BrowserError, ActionError):
                 await tabs.follow()
                 await self._demonstration.follow(tabs.current)
         # A human action that waits is reported before the page can say that it has ended the episode.
         self.over = bool(self._steps) and await self._run.world.episode_ended() and not demonstration.waiting
-        if action is not None or self.over:
+        if steps or self.over:
             self._on_step()
 
 
@@ -172,18 +175,17 @@ class LivePage(SessionCommands):
         publisher = self._publisher
         url = await self._current_url(follow=False)
         self._current.store_intervention("handover", url, "")
-        demonstrating = HumanActionRecorder(
-            run,
-            lambda: self._on_human_action(run),
-            lambda problem: publisher.log("warning", "handover", problem),
-        )
+        demonstrating = HumanActionRecorder(run, lambda: self._on_human_action(run), self._warn)
         try:
             await demonstrating.begin()
         except (PageGone, BrowserError, ActionError) as error:
-            publisher.log("warning", "handover", f"Your actions in the page are not recorded: {error}")
+            self._warn(f"What you do in the page is not recorded: {error}")
         else:
             self.demonstrating = demonstrating
         publisher.change(handed_over=True)
+
+    def _warn(self, problem: str) -> None:
+        self._publisher.tell(problem, done=False, title="⚠ Recording")
 
     def _on_human_action(self, run: AgentRun) -> None:
         """Show the step that the person has just done."""

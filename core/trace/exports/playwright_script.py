@@ -14,7 +14,7 @@ from core.schema.action import Action, Target, chord, clicked, fractions
 from core.schema.element_identity import called
 from core.schema.observation import Element, Observation, is_hidden
 from core.schema.record import Record
-from core.schema.secrets import names_in
+from core.schema.secrets import names_in, variable_of
 from core.schema.step import Acted, Primitive
 from core.schema.viewport import VIEWPORT
 from core.trace.exports.hiding import hiding
@@ -115,6 +115,9 @@ def lines_of(
             return [f"page = context.pages[{action.index}]", "page.bring_to_front()"]
         case kinds.CloseTab():
             return ["page.close()", "page = context.pages[-1]"]
+        case kinds.AnswerDialog():
+            given = _with_secrets(action.text or "") if action.answer == "accept" else "None"
+            return [f"answers.append({given})"]
         case kinds.Wait():
             return [f"page.wait_for_timeout({action.seconds * 1000:.0f})"]
         case kinds.AgentAct() if (click := clicked(action.words)) is not None:
@@ -123,11 +126,6 @@ def lines_of(
             element = _labelled(label, seen, xpath, start_url)
             return [f"{element}.click({', '.join(filter(None, how))})"]
     raise NotExpressibleError(f"{action.name} is not an action of Playwright")
-
-
-def variable_of(name: str) -> str:
-    """Return the environment variable from which a script reads a secret."""
-    return "BACKSTEP_SECRET_" + re.sub(r"\W", "_", name).upper()
 
 
 def _with_secrets(text: str) -> str:
@@ -169,7 +167,10 @@ def _locator(target: Target, seen: Observation | None, xpath: str, start_url: st
         case kinds.FocusTarget():
             return 'page.locator(":focus")'
         case kinds.XPathTarget():
-            return _by_xpath(target.xpath, scope)
+            *around, inner = target.xpath.split(kinds.IN_FRAME)
+            for frame in around:
+                scope = f"{_by_xpath(frame, scope if frame != around[0] else 'page')}.content_frame"
+            return _by_xpath(inner, scope)
         case kinds.RoleTarget():
             if target.role not in ROLES:
                 return _by_xpath(xpath, scope)
@@ -279,16 +280,20 @@ class _Place(Record):
 def export_playwright(store: TraceStore, run: int) -> str:
     """Return the script; raises TraceError if a step is damaged."""
     row, steps = store.run(run), steps_of(store, run)
-    handed_over = {
-        intervention.step for intervention in store.interventions(run) if intervention.kind == "handover"
+    unrecorded = {
+        one.step
+        for one in store.interventions(run)
+        if one.kind == "handover" and not one.before and " recorded, at " not in one.after
     }
     body: list[str] = []
     place = _Place()
     for index, step in enumerate(steps):
         after = next((one.observed for one in steps[index + 1 :] if one.observed is not None), None)
-        if step.number in handed_over:
+        if step.number in unrecorded:
             body += [
-                _warning(f"At step {step.number} a person had the page; their actions are not recorded.")
+                _warning(
+                    f"Before step {step.number} a person had the page; nothing that they did is recorded."
+                )
             ]
         lines, place = _step_lines(step, row, place, after.observation if after is not None else None)
         body += [*lines, ""]
@@ -296,6 +301,7 @@ def export_playwright(store: TraceStore, run: int) -> str:
     text = "\n".join(body).rstrip()
     variables = sorted(set(re.findall(r'os\.environ\["(BACKSTEP_SECRET_\w+)"\]', text)))
     uses = {name for name in HELPERS if re.search(rf"(?<![\w.]){name}\(", text)}
+    uses |= {"answers"} & set(re.findall(r"^answers(?=\.append)", text, re.MULTILINE))
     return environment.get_template("replay.py.jinja").render(
         run=row,
         docstring=_docstring(row, store.left_out or "", variables),
@@ -315,8 +321,7 @@ def _imported(uses: set[str]) -> list[str]:
     names = ["BrowserContext", "Error", "Page", "sync_playwright"]
     if uses & {"one", "type_into", "at", "scroll", "drag", "select_text"}:
         names.append("Locator")
-    if "frame" in uses:
-        names.append("Frame")
+    names += [name for helper, name in (("frame", "Frame"), ("answers", "Dialog")) if helper in uses]
     return sorted(names, key=lambda name: (name.islower(), name))
 
 

@@ -42,6 +42,8 @@ class SavingController(FeatureController):
             self.shown.save_requested.connect(
                 lambda choice, anyway: self._service.save(choice, anyway=anyway)
             )
+            self.shown.replay_requested.connect(self._service.replay)
+            self.shown.memory_requested.connect(self._service.use_memory)
             self.shown.edit_requested.connect(self.edit_requested)
         self._run = run
         self.shown.wait(run)

@@ -13,9 +13,10 @@ from gui.widgets.formats import count, cut
 from gui.widgets.layouts import Section, holding, in_column, in_row, on_panel, scrolled, splitter
 from gui.widgets.rows import Row, Rows
 from gui.widgets.text_view import Piece, TextView
-from gui.widgets.words import ElidedLabel, NoteLabel, OrWords
+from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, set_tone
 
 _READING = "The run is being read…"
+_REPLAY = "Carry its actions out from the start, or end that. You can save without waiting for it"
 _IDLE_MS = 250
 _ORIGINS = {"person": "by hand", "rule": "by rule"}
 _HEIGHT = 118
@@ -30,6 +31,10 @@ class SavingWindow(QDialog):
     """The `SavingChoice`, and whether the person knows that the run was not a success."""
     edit_requested = Signal(object, object)
     """The current `Exemplar`, and its `Provenance`."""
+    replay_requested = Signal(bool)
+    """Replay it from the start, or cancel that."""
+    memory_requested = Signal()
+    """Let the preset in use look exemplars up."""
 
     def __init__(self, theme: Theme, history: UndoHistory, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -105,11 +110,19 @@ class SavingWindow(QDialog):
         self.form = SavingForm(self)
         self.form.edited.connect(self._on_edited)
         self.form.submitted.connect(self._on_save)
+        self.plays = NoteLabel("dim", "", self)
+        self.replay_button = key_button("Replay", _REPLAY, "Ctrl+R", self._on_replay, self)
+        self.replay_row = holding(
+            in_row(None, (self.plays, 1), self.replay_button, margins=(12, 2, 12, 2), spacing=8)
+        )
         self.saved = SavedNote(theme, self)
+        self.saved.memory_button.clicked.connect(self.memory_requested)
         self.question = NoteLabel("remedy", "", self, margins=(12, 2, 12, 2))
         self.problem = NoteLabel("bad", "", self, margins=(12, 2, 12, 2))
         notes = (self.saved, self.question, self.problem)
-        in_column(self, self.head, (self.or_words, 1), self.form, *notes, self._foot(), spacing=0)
+        in_column(
+            self, self.head, (self.or_words, 1), self.form, self.replay_row, *notes, self._foot(), spacing=0
+        )
 
     def _foot(self) -> QHBoxLayout:
         self.state = ElidedLabel("", self, tone="dim")
@@ -145,10 +158,25 @@ class SavingWindow(QDialog):
         self.contrasts_section.show_fact(count(len(self.contrasts.chosen), "contrast"))
         self._draw_preview()
         self.form.show_view(view)
-        self.saved.show_saved(view.saved, busy=view.busy)
+        self._draw_replay()
+        self.saved.show_saved(view.saved, busy=view.busy, played=view.played is not None)
         self.question.show_text(view.question)
         self.problem.show_text(view.problem if view.ready else "")
         self._refresh()
+
+    def _draw_replay(self) -> None:
+        view, played = self._view, self._view.played
+        self.plays.show_text(
+            f"It is being replayed from the start: {view.playing}…"
+            if view.playing
+            else played.plays
+            if played is not None
+            else "It was not replayed."
+        )
+        set_tone(self.plays, {True: "good", False: "bad", None: "dim"}[played.success if played else None])
+        self.replay_button.setText("Cancel replay" if view.playing else "Replay")
+        self.replay_button.setShortcut("Ctrl+R")
+        self.replay_row.setVisible(view.exemplar is not None)
 
     def _draw_preview(self) -> None:
         view = self._view
@@ -210,6 +238,9 @@ class SavingWindow(QDialog):
             self._idle.stop()
             self.save_requested.emit(self.choice, bool(self._view.question))
 
+    def _on_replay(self) -> None:
+        self.replay_requested.emit(not self._view.playing)
+
     def _on_edit(self) -> None:
         if self._view.exemplar is not None:
             self.edit_requested.emit(self._view.exemplar, self._view.provenance)
@@ -243,19 +274,25 @@ class SavedNote(QWidget):
         self.words = QLabel(self)
         self.words.setWordWrap(True)
         self.words.setContentsMargins(12, 4, 12, 2)
+        use = "Let the preset look exemplars up: [memory] is added to your copy of its file"
+        self.memory_button = key_button("Use exemplars", use, "Alt+M", lambda: None, self)
+        words = in_row(None, (self.words, 1), self.memory_button, margins=(0, 0, 12, 0), spacing=8)
         self.problem = NoteLabel("bad", "", self, margins=(12, 0, 12, 2))
         self.rows = Rows(theme, "What would be retrieved for this task")
         self._area = scrolled("What would be retrieved for this task", self.rows)
         self._area.setMaximumHeight(_HEIGHT)
         self._area.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        in_column(self, self.words, self.problem, self._area, margins=(0, 4, 0, 0), spacing=2)
+        in_column(self, words, self.problem, self._area, margins=(0, 4, 0, 0), spacing=2)
         self.hide()
 
-    def show_saved(self, saved: Saved | None, *, busy: bool) -> None:
+    def show_saved(self, saved: Saved | None, *, busy: bool, played: bool) -> None:
         self.setVisible(saved is not None)
         if saved is None:
             return
-        self.words.setText(saved_words(saved, busy=busy))
+        self.words.setText(
+            saved_words(saved, busy=busy) + (" It was saved without a replay." if not played else "")
+        )
+        self.memory_button.setVisible(bool(saved.preset) and not (saved.recalls or saved.undone or busy))
         self.problem.show_text(saved.problem)
         rows = [
             Row(
@@ -285,7 +322,12 @@ def saved_words(saved: Saved, *, busy: bool) -> str:
     if not saved.changed:
         result = f"{name} is already in the library, exactly like this."
     else:
-        result = f"Saved: {name}. {saved.unused or 'Runs find it from now on.'}"
+        result = f"Saved: {name}. {saved.unused}".rstrip()
+    if not saved.recalls:
+        who = f"The preset {saved.preset} uses" if saved.preset else "An attached agent is given"
+        result += f" {who} no exemplars, so its runs do not find it."
+    elif saved.changed and not saved.unused:
+        result += f" Runs with the preset {saved.preset} look it up from now on."
     if busy:
         return f"{result} Looking it up…"
     if saved.distance is None:
@@ -296,8 +338,8 @@ def saved_words(saved: Saved, *, busy: bool) -> str:
 
 def _use(saved: Saved) -> str:
     """Return whether it would be in the prompt, and if not, what to do."""
-    if saved.used or saved.unused:
-        return "" if saved.unused else "Retrieved now:"
+    if saved.used or saved.unused or not saved.recalls:
+        return "" if saved.unused or not saved.recalls else "Retrieved now:"
     return (
         f"But it is not used: {saved.why} Save it with that family, or let the preset use exemplars "
         "instead of families."

@@ -5,6 +5,7 @@ import pytest
 from core.agent.human_actions import HumanActions
 from core.browser.demonstration import HumanAction
 from core.schema.action_text import parse_action
+from core.schema.errors import ActionError
 from tests.core.agent.traced import records, steps
 from tests.core.stage import page_file, ref_in
 from tests.llm_server import Reply, call
@@ -33,7 +34,7 @@ def does(stage, run, text):
 
 
 def test_what_was_typed_is_in_the_page_of_the_next_human_action(stage, run):
-    human_actions = HumanActions(run)
+    human_actions = HumanActions(run, print)
     stage.thread.run(human_actions.look())
     field, link = ref(run, "Name"), ref(run, "Send")
     does(stage, run, f"type [{field}] [Ada]")
@@ -51,7 +52,7 @@ def test_what_was_typed_is_in_the_page_of_the_next_human_action(stage, run):
 
 
 def test_what_was_typed_in_haste_is_in_the_page_of_the_next_human_action_too(stage, run):
-    human_actions = HumanActions(run)
+    human_actions = HumanActions(run, print)
     stage.thread.run(human_actions.look())
     field, link = ref(run, "Name"), ref(run, "Send")
     does(stage, run, f"type [{field}] [Ada]")
@@ -72,7 +73,7 @@ def test_a_step_of_the_persons_does_not_tell_what_became_of_an_earlier_reply(sta
 
     llm_server.script(two)
     stage.step(run)
-    human_actions = HumanActions(run)
+    human_actions = HumanActions(run, print)
     stage.thread.run(human_actions.look())
     link = ref(run, "Send")
     does(stage, run, f"click [{link}]")
@@ -86,7 +87,7 @@ def test_what_the_ranking_would_leave_out_is_kept_where_it_was_used(stage, llm_s
     many = "".join(f"<button>Order {number}</button>" for number in range(80))
     url = page_file(tmp_path, f"{many}<button>Else</button>", "many.html")
     run = stage.open(llm_server, url=url, instruction="Order 7.", preset="combined")
-    human_actions = HumanActions(run)
+    human_actions = HumanActions(run, print)
     stage.thread.run(human_actions.look())
     used = ref(run, "Else")
     does(stage, run, f"click [{used}]")
@@ -97,8 +98,13 @@ def test_what_the_ranking_would_leave_out_is_kept_where_it_was_used(stage, llm_s
     assert len(abstracted.clean.elements) < 81
 
 
-def test_what_has_no_action_leaves_no_step(stage, run):
-    human_actions = HumanActions(run)
+def test_what_has_no_action_leaves_no_step_and_says_so(stage, run):
+    human_actions = HumanActions(run, print)
     stage.thread.run(human_actions.look())
-    assert stage.thread.run(human_actions.take(HumanAction(kind="click"), more=False)) is None
+    for human_action, why in (
+        (HumanAction(kind="click"), "no place in the page"),
+        (HumanAction(kind="lost", text="Nothing does it."), "Nothing does it."),
+    ):
+        with pytest.raises(ActionError, match=why):
+            stage.thread.run(human_actions.take(human_action, more=False))
     assert steps(run) == ()

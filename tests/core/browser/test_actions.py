@@ -550,3 +550,23 @@ async def test_local_storage_of_an_origin_is_set_before_its_server_is_asked_for_
     await browser.driver.set_local_storage(site.home, {"theme": 'dark "1"', "other": "2"})
     await browser.open(url)
     assert await browser.js("document.title") == 'dark "1" 2'
+
+
+@in_browser
+async def test_an_answer_is_for_the_questions_of_the_next_action_alone(browser: Browsing, site: Site) -> None:
+    body = (
+        "<button onclick=\"document.title = confirm('Sure?') + ' ' + prompt('Who?', 'nobody')\">Ask</button>"
+        "<button onclick=\"document.title = 'other'\">Other</button>"
+    )
+    await browser.open(site.page(body))
+    await browser.see()
+
+    async def titled(*actions: str) -> str:
+        for action in actions:
+            await browser.do(action)
+        return str(await browser.js("document.title"))
+
+    ask = 'click [button "Ask"]'
+    assert await titled("answer_dialog [dismiss]", "answer_dialog [accept] [Ada]", ask) == "false Ada"
+    assert await titled(ask) == "true nobody"
+    assert await titled("answer_dialog [dismiss]", 'click [button "Other"]', ask) == "true nobody"

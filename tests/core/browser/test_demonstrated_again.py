@@ -315,3 +315,61 @@ async def test_the_words_of_a_password_are_not_told_by_selecting_them(browser: B
     await hand.page.mouse.dblclick(*await hand.spot("input", 0.05))
     await browser.tabs.settle(browser.tabs.mark())
     assert await recorded(demonstration, browser) == []
+
+
+INNER = """<style>body {{ margin: 0 }} .menu {{ display: none }} nav:hover .menu {{ display: block }}</style>
+<nav style="width: 90px">More<div class=menu><button onclick="document.title = 'picked'">Pick</button></div></nav>
+<button onclick="document.title = 'saved'" style="position: absolute; top: 80px">Save</button>
+<p style="height: {height}px"></p>{more}"""
+
+
+@pytest.mark.parametrize("foreign", [False, True], ids=["of the same site", "of another site"])
+@in_browser
+async def test_what_is_done_in_nested_frames_is_found_again_in_the_same_one(
+    browser: Browsing, site: Site, foreign: bool
+) -> None:
+    """The same XPath leads to an element of each document here, so that it says nothing by itself."""
+
+    def address(url: str) -> str:
+        return site.elsewhere(url) if foreign else url
+
+    frame = (
+        "<iframe width=300 height=150 style='position: absolute; left: 150px; top: 10px' src='{}'></iframe>"
+    )
+    innermost = address(site.page(INNER.format(height=900, more="")))
+    middle = address(site.page(INNER.format(height=10, more=frame.format(innermost))))
+    url = site.page(INNER.format(height=10, more=frame.format(middle)))
+
+    async def shown() -> tuple[list[str], float]:
+        documents = browser.tabs.current.playwright_page.frames
+        titles = [await one.title() for one in documents]
+        return titles, await documents[-1].evaluate("scrollY")
+
+    await browser.open(url)
+    await browser.see()
+    demonstration = Demonstration()
+    await demonstration.follow(browser.tabs.current)
+    mouse = browser.tabs.current.playwright_page.mouse
+    await mouse.move(320, 30)  # Its menu, in the innermost document.
+    await mouse.move(325, 34)
+    await mouse.click(325, 52)
+    await mouse.click(165, 110)
+    await mouse.move(400, 140)
+    await mouse.wheel(0, 120)
+    while (await shown())[1] < 120:
+        pass
+    await demonstration.stop()
+    page, actions = await browser.see(), []
+    while demonstration.waiting:
+        one = await demonstration.take()
+        demonstration.done()
+        if one.kind != "look":
+            actions.append((await one.replace(ref=None).in_frames(browser.tabs.current)).action(page))
+    assert [one.kind for one in actions] == ["hover", "click", "click", "scroll"]
+    await browser.open(url)
+    await browser.see()
+    for action in actions:
+        await browser.do(str(action))
+    titles, scrolled = await shown()
+    assert titles[1:] == ["saved", "picked"]
+    assert scrolled > 0

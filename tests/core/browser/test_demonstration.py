@@ -283,3 +283,42 @@ async def test_what_is_done_in_a_frame_is_recorded(browser: Browsing, site: Site
     )
     assert found == ["type [Name] [Ada]", "click [Save]", "click [Outside]"]
     assert (await browser.find("textbox", "Name")).value == "Ada"
+
+
+@in_browser
+async def test_a_link_that_is_clicked_with_the_wheel_of_the_mouse_is_a_click_with_control(
+    browser: Browsing, site: Site
+) -> None:
+    demonstration = await demonstrating(
+        browser, site, f'<a href="{site.page("there")}">There</a><p>Words</p>'
+    )
+    page = browser.tabs.current.playwright_page
+    link = await page.locator("a").bounding_box()
+    words = await page.locator("p").bounding_box()
+    assert link is not None
+    assert words is not None
+    for box in (link, words):
+        await page.mouse.click(box["x"] + 4, box["y"] + 4, button="middle")
+    taken = []
+    while demonstration.waiting:
+        taken.append(await demonstration.take())
+    assert [(one.kind, one.label, one.keys) for one in taken] == [("click", 'link "There"', "Control")]
+    await demonstration.stop()
+
+
+@in_browser
+async def test_what_is_dropped_from_outside_of_the_page_is_told_as_lost(
+    browser: Browsing, site: Site
+) -> None:
+    body = "<p ondragover='event.preventDefault()' ondrop='event.preventDefault()'>Drop here</p>"
+    demonstration = await demonstrating(browser, site, body)
+    box = await browser.tabs.current.playwright_page.locator("p").bounding_box()
+    assert box is not None
+    data = {"items": [{"mimeType": "text/plain", "data": "words"}], "dragOperationsMask": 1}
+    for kind in ("dragEnter", "dragOver", "drop"):
+        event = {"type": kind, "x": box["x"] + 4, "y": box["y"] + 4, "data": data}
+        await browser.tabs.current.send("Input.dispatchDragEvent", event)
+    lost = await asyncio.wait_for(demonstration.take(), 30)
+    assert (lost.kind, lost.action(await browser.see())) == ("lost", None)
+    assert "dragged in from outside" in lost.text
+    await demonstration.stop()

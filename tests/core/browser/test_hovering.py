@@ -1,5 +1,7 @@
 """What a page shows only while the pointer is over something: offered as hover, and recorded before the click on it."""
 
+import asyncio
+
 import pytest
 
 from core.agent.general_space import permissible_of
@@ -165,3 +167,102 @@ async def test_a_click_on_what_only_the_pointer_shows_is_recorded_with_the_hover
             found.append(str(one.action(shown)))
     other = await browser.find("button", "Other")
     assert found == [f"hover [{row.ref}]", f"click [{tool.ref}]", f"click [{other.ref}]"]
+
+
+BOX = "width: 120px; height: 20px; position: absolute; left: 10px; top:"
+MENUS = {
+    "by nested styles": (
+        "<ul><li class=shop>Shop<ul class=sub><li class=lamps>Lamps<ul class=more><li><a href=#desk>Desk lamp</a>"
+        "</ul></ul></ul>"
+        "<style>ul { width: 120px } .sub, .more { display: none }"
+        ".shop:hover > .sub, .lamps:hover > .more { display: block }</style>",
+        [".shop", ".lamps"],
+    ),
+    "by listeners that wait": (
+        f"<div class=shop style='{BOX} 10px'>Shop</div><div class=lamps hidden style='{BOX} 40px'>Lamps</div>"
+        f"<a class=desk hidden href=#desk style='{BOX} 70px'>Desk lamp</a><script>"
+        "const by = name => document.querySelector('.' + name);"
+        "by('shop').onmouseenter = () => setTimeout(() => { by('lamps').hidden = false; }, 80);"
+        "by('lamps').onmouseenter = () => setTimeout(() => { by('desk').hidden = false; }, 80);</script>",
+        [".shop", ".lamps"],
+    ),
+    "by one that listens for all": (
+        f"<main style='height: 600px'><button class=shop style='{BOX} 10px'>Shop</button><p></p></main><script>"
+        "document.querySelector('main').onmouseover = event => { if (event.target.className === 'shop')"
+        f" document.querySelector('p').innerHTML = '<a href=#desk style=\"{BOX} 32px\">Desk lamp</a>'; }};</script>",
+        [".shop"],
+    ),
+}
+
+
+async def recorded_by_mouse(browser: Browsing, *steps: tuple[str, str]) -> list[str]:
+    """Go to places with the mouse, click where the step says so, and return what was recorded, by XPath."""
+    demonstration = Demonstration()
+    await demonstration.follow(browser.tabs.current)
+    page = browser.tabs.current.playwright_page
+    for act, selector in steps:
+        box = await page.locator(selector).bounding_box()
+        assert box is not None
+        place = box["x"] + min(box["width"] / 2, 30), box["y"] + min(box["height"] / 2, 8)
+        await page.mouse.move(*place, steps=4)
+        await asyncio.sleep(0.2)  # A person rests there; the menu comes up meanwhile.
+        if act == "click":
+            await page.mouse.click(*place)
+        await browser.see()
+    await demonstration.stop()
+    found = []
+    while not demonstration.human_actions.empty():
+        one = demonstration.human_actions.get_nowait()
+        if one.kind != "look":
+            found.append(str(one.replace(ref=None).action(await browser.see())))
+    return found
+
+
+@pytest.mark.parametrize("how", MENUS)
+@in_browser
+async def test_an_entry_of_menus_under_the_mouse_is_recorded_with_each_hover_and_reached_again(
+    browser: Browsing, site: Site, how: str
+) -> None:
+    menu, hovered = MENUS[how]
+    other = "<button class=other style='position: absolute; left: 10px; top: 400px'>Other</button>"
+    url = site.page(menu + other)
+    await browser.open(url)
+    await browser.see()
+    found = await recorded_by_mouse(
+        browser,
+        ("hover", ".other"),
+        *(("hover", one) for one in hovered),
+        ("click", "[href='#desk']"),
+        ("click", ".other"),
+    )
+    assert [one.split(" ")[0] for one in found] == ["hover"] * len(hovered) + ["click", "click"]
+    await browser.open(url)
+    for action in found[:-1]:
+        await browser.see()
+        await browser.do(action)
+    assert await browser.js("location.hash") == "#desk"
+
+
+@in_browser
+async def test_what_a_click_or_the_page_itself_brings_up_is_recorded_without_a_hover(
+    browser: Browsing, site: Site
+) -> None:
+    body = (
+        "<main style='height: 600px'><button class=ask>Ask</button> <button class=other>Other</button></main><script>"
+        "document.querySelector('main').onmouseover = () => {};"
+        "const late = (name, left) => document.body.insertAdjacentHTML('beforeend',"
+        "`<button class=${name} style='position: fixed; left: ${left}px; top: 300px'>${name}</button>`);"
+        "document.querySelector('.ask').onclick = () => setTimeout(late, 100, 'yes', 20);"
+        "document.querySelector('.other').onmouseover = () => setTimeout(late, 50, 'loaded', 300);</script>"
+    )
+    await browser.open(site.page(body))
+    await browser.see()
+    steps = (
+        ("click", ".ask"),
+        ("click", ".yes"),
+        ("hover", ".ask"),
+        ("hover", ".other"),
+        ("click", ".loaded"),
+    )
+    found = await recorded_by_mouse(browser, *steps)
+    assert [one.split(" ")[0] for one in found] == ["click", "click", "click"]

@@ -71,6 +71,8 @@ FIELDS = {
 }
 HELD = st.lists(st.sampled_from(["Control", "Shift", "Alt", "Meta"]), unique=True).map("+".join)
 OPTIONAL = {("scroll", "target"): st.none() | TARGETS, ("click", "keys"): HELD}
+OPTIONAL["answer_dialog", "answer"] = st.sampled_from(["accept", "dismiss"])
+OPTIONAL["answer_dialog", "text"] = st.none() | ANY_TEXT
 
 
 def actions(kind: str) -> st.SearchStrategy:

@@ -108,6 +108,8 @@ async def test_a_server_that_wants_a_password_gets_the_person_s_and_refuses_the_
     await person.asked()
     await person.do(lambda: (box.field.setText("ada"), box.password.setText("secret"), box.ok_button.click()))
     await person.title("inside")
+    title, text = person.said[-1]
+    assert (title, text.startswith("Not recorded: you signed in to 127.0.0.1")) == ("⚠ Recording", True)
     assert not [event for event in browser.events() if "secret" in event.text]
     await person.do(lambda: person.area.set_handed_over(False))
     await browser.tabs.open_profile()

@@ -3,8 +3,10 @@
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, Qt, QTimer, QUrl
+from PySide6.QtCore import QPoint, QPointF, Qt, QTimer, QUrl
+from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 
 from core.trace.records import StepRow
 from gui.live.web_page import WebView
@@ -48,6 +50,110 @@ def test_a_run_is_stopped_and_judged_while_a_question_is_open(desk: LiveWindow, 
         desk.wait_until(lambda: view.title() == "answered true")
     looking.stop()
     assert desk.area.questions.current is None
+
+
+QUESTIONS = """<body onload="document.title = 'open'">
+<button style="position:absolute;left:20px;top:20px;width:200px;height:30px"
+ onclick="document.title = 'deleted ' + confirm('Really delete?')">Delete</button>
+<button style="position:absolute;left:20px;top:60px;width:200px;height:30px"
+ onclick="document.title += ' as ' + prompt('Who are you?', 'Ada') + ' ' + prompt('Your password?')">Sign</button>"""
+
+
+def test_answers_to_questions_are_steps_before_what_asked_and_are_given_again(
+    desk: LiveWindow, tmp_path: Path
+) -> None:
+    desk.open("web/open", url=page_file(tmp_path, QUESTIONS), instruction="Sign.")
+    desk.trigger("handover")
+    desk.wait_until(lambda: desk.window.view.handed_over)
+    view, box = desk.area.current_view(), desk.area._box
+    assert view is not None
+    answers = {"Really delete?": "", "Who are you?": "Grace", "Your password?": "hunter2"}
+
+    def answer() -> None:
+        question = desk.area.questions.current
+        if question is not None:
+            box.field.setText(answers[question.text])
+            (box.ok_button if answers[question.text] else box.cancel_button).click()
+
+    answering = QTimer(interval=20)
+    answering.timeout.connect(answer)
+    answering.start()
+
+    def stored(run: int) -> list[str]:
+        store = desk.stored()
+        steps = [
+            one.action.split(" [")[0] + one.action.partition("_dialog")[2] for one in store.own_steps(run)
+        ]
+        store.close()
+        return steps
+
+    run = desk.window.view.run
+    assert run is not None
+    for y, title, steps in ((32, "deleted false", 2), (72, "deleted false as Grace hunter2", 5)):
+        QTest.mouseClick(view.focusProxy(), Qt.MouseButton.LeftButton, pos=QPoint(60, y))
+        desk.wait_until(lambda title=title, steps=steps: view.title() == title and len(stored(run)) >= steps)  # type: ignore[misc]
+    answering.stop()
+    desk.trigger("handover")
+    desk.wait_until(lambda: not desk.window.view.handed_over)
+    desk.wait_until(lambda: (desk.window.view.phase, desk.window.view.mode) == ("decide", "waiting"))
+    assert stored(run)[:5] == [
+        "answer_dialog [dismiss]",
+        "click",
+        "answer_dialog [accept] [Grace]",
+        "answer_dialog [accept] [<secret:password>]",
+        "click",
+    ]
+    desk.session.branches.go_back(run, 6)
+    desk.wait_until(lambda: desk.window.view.run not in (None, run) and desk.window.view.mode == "waiting")
+    again = desk.area.current_view()
+    assert again is not None
+    assert again.title() == "deleted false as Grace hunter2"
+    assert b"hunter2" not in desk.database.read_bytes()
+
+
+MENU = """<body onload="document.title = 'open'">
+<button style="position:absolute;left:20px;top:20px;width:100px;height:24px"
+ onmouseenter="setTimeout(() => { pick.hidden = false; }, 80)">More</button>
+<button id=pick hidden style="position:absolute;left:20px;top:50px;width:100px;height:24px"
+ onclick="document.title = 'picked'">Pick</button>
+<iframe style="position:absolute;left:200px;top:20px;border:0" srcdoc="<body style='margin:0'>
+<button style='width:100px;height:24px' onclick='parent.document.title = 1'>Inside</button>"></iframe>"""
+
+
+def test_a_menu_under_the_mouse_of_the_person_and_a_click_in_a_frame_are_steps(
+    desk: LiveWindow, tmp_path: Path
+) -> None:
+    desk.open("web/open", url=page_file(tmp_path, MENU), instruction="Pick.")
+    desk.trigger("handover")
+    desk.wait_until(lambda: desk.window.view.handed_over)
+    view = desk.area.current_view()
+    assert view is not None
+    desk.wait_until(lambda: view.title() == "open")
+    target, menu, shown = view.focusProxy(), QPoint(60, 32), list[bool]()
+
+    def move(place: QPoint) -> None:
+        # `QTest.mouseMove` moves the cursor, over which the window of another test may lie.
+        kind, none = QMouseEvent.Type.MouseMove, Qt.MouseButton.NoButton
+        spots = QPointF(place), QPointF(target.mapToGlobal(place))
+        QApplication.sendEvent(target, QMouseEvent(kind, *spots, none, none, Qt.KeyboardModifier.NoModifier))
+
+    def is_open() -> bool:
+        move(menu + QPoint(len(shown) % 5, 0))
+        view.page().runJavaScript("!pick.hidden", 0, shown.append)
+        return bool(shown) and shown[-1]
+
+    move(QPoint(60, 200))
+    desk.wait_until(is_open)
+    for place, title in ((QPoint(60, 62), "picked"), (QPoint(250, 32), "1")):
+        move(place)
+        QTest.mouseClick(target, Qt.MouseButton.LeftButton, pos=place)
+        desk.wait_until(lambda title=title: view.title() == title)  # type: ignore[misc]
+    desk.wait_until(lambda: desk.window.view.step == 4)
+    store = desk.stored()
+    (run,) = store.runs()
+    steps = [(one.action.split(" ")[0], one.target) for one in store.steps(run.run) if one.sealed]
+    store.close()
+    assert steps == [("hover", 'button "More"'), ("click", 'button "Pick"'), ("click", 'button "Inside"')]
 
 
 def test_what_the_person_does_at_150_percent_is_recorded_and_the_agent_clicks_at_100(

@@ -66,6 +66,23 @@ def saving_saved_new(studio: Studio) -> QWidget:
     return _saving(studio, test_window.VIEW, new)
 
 
+def saving_replaying(studio: Studio) -> QWidget:
+    return _saving(studio, test_window.VIEW.replace(playing="step 2 of 4"))
+
+
+def saving_plays_no(studio: Studio) -> QWidget:
+    played = test_window.PLAYED.replace(
+        success=False,
+        looks=1,
+        stopped_at=2,
+        problem='click [7]: no element of the page is link "Orders of this year".',
+    )
+    saved = test_window.SAVED.saved
+    assert saved is not None
+    preset = saved.replace(preset="plain", recalls=False, found=())
+    return _saving(studio, test_window.VIEW, test_window.SAVED.replace(played=played, saved=preset))
+
+
 def saving_undone(studio: Studio) -> QWidget:
     saved = test_window.SAVED.saved
     assert saved is not None

@@ -1,8 +1,9 @@
 """The bar over the page: what it says of a page that does not answer, and what a person can do then."""
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from core.debugger.session_view import CommandResult, SessionView
@@ -165,3 +166,16 @@ def test_a_question_has_a_button_and_stays_until_it_is_answered(bar, qtbot: QtBo
         bar.back_button.click()
     bar.show_session(told(resting, "Pause first.", done=False, number=2))
     assert (bar.back_button.isHidden(), bar._patience.isActive()) == (True, True)
+
+
+def test_what_is_not_recorded_is_told_until_it_is_closed(bar, qtbot):
+    said = CommandResult(number=1, text="Not recorded: it was dragged in.", done=False, title="⚠ Recording")
+    bar._patience.setInterval(0)
+    bar.show_session(SessionView(mode="waiting", handed_over=True, told=said))
+    QApplication.sendEvent(bar, QEvent(QEvent.Type.Leave))
+    bar.show_session(SessionView(mode="waiting", handed_over=True, told=said, step=2))
+    QTest.qWait(50)
+    assert (bar.shown, bar.title.text(), bar.text.text()) == (True, "⚠ Recording", said.text)
+    assert bar.back_button.isHidden()
+    bar.close_button.click()
+    assert not bar.shown

@@ -33,6 +33,9 @@ _LABEL = re.compile(r'^([a-z]+(?:-[a-z]+)*) "(.*)"$')
 _ELEMENT = re.compile(r"^\w+ \[(.*?)\](?: \[|$)")
 """The first thing that an action names."""
 
+_NAMED_LINE = re.compile(r'^\s*\[(\d+)\] ([a-z-]+ "(?:[^"\\]|\\.)*")', re.MULTILINE)
+"""The line of an element that has a name."""
+
 
 class SurveyedStep(SavingStep):
     """One step of a run, with all data that an exemplar can use."""
@@ -83,7 +86,34 @@ def surveyed(store: TraceStore, run: RunRow, rows: Sequence[StepRow]) -> tuple[S
             one = _branched(store, one, *other[row.number])
         reply = one.reply
         found.append(one)
-    return tuple(found)
+    return tuple(
+        one.replace(contrast=None, contrasted=False) if _done_later(one, found[at + 1 :]) else one
+        for at, one in enumerate(found)
+    )
+
+
+def _done_later(one: SurveyedStep, later: Iterable[SurveyedStep]) -> bool:
+    """Return whether what was tried in a step is done by a later one: then it came too early, and was not wrong."""
+    if one.contrast is None:
+        return False
+    tried = _as_named(one.contrast.tried, one.page)
+    return any(
+        tried == _as_named(action, step.page)
+        for step in later
+        if not step.why
+        for action in (step.action, *step.actions)
+    )
+
+
+def _as_named(action: str, page: str) -> str:
+    """Return an action with role and name in place of numbers, where these name one element of the page."""
+    lines = dict(_NAMED_LINE.findall(page))
+
+    def named(found: re.Match[str]) -> str:
+        name = lines.get(found[1])
+        return f"[{name}]" if name and list(lines.values()).count(name) == 1 else found[0]
+
+    return re.sub(r"\[(\d+)\]", named, action)
 
 
 def _left_out(row: StepRow, undone: set[int], trial: int) -> str:

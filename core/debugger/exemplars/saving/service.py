@@ -1,10 +1,15 @@
 """Saving a run as an exemplar: recorded by hand or not, what is chosen of it, and the library it goes to."""
 
+import asyncio
 import contextlib
+import json
 import re
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from core.debugger.commands import command
+from core.debugger.editing.files import AgentFiles
 from core.debugger.exemplars.analyses.retrieval import recall_settings
 from core.debugger.exemplars.changes import ExemplarChanges, Reversal
 from core.debugger.exemplars.prompt import Way, written
@@ -17,14 +22,18 @@ from core.debugger.exemplars.saving.views import (
     SavingContrast,
     SavingView,
 )
+from core.debugger.exemplars.trying.views import ReplayResult
 from core.debugger.interventions.live_page import HumanActionRecorder
+from core.debugger.job_process import JobProcess, shared_flags
+from core.debugger.jobs import Job
 from core.debugger.service import Service
 from core.debugger.session_view import SessionView
 from core.exemplars.checks import check, fault
-from core.exemplars.library.records import ANY, Filter, first_review
+from core.exemplars.library.records import ANY, Entry, Filter, first_review
 from core.exemplars.placeholders import offered, with_placeholders
 from core.schema.errors import BackstepError, TraceError, UsageError
-from core.schema.exemplar import Exemplar, metadata_of
+from core.schema.exemplar import Exemplar, Recall, metadata_of
+from core.schema.secrets import variable_of
 from core.schema.signal import Signal
 from core.trace.records import StepRow
 
@@ -33,6 +42,9 @@ if TYPE_CHECKING:
 
 _REACH = 50
 """How many of the nearest are asked for, to say how near the saved one is."""
+_REST_SECONDS = 1.0
+"""How long an exemplar has to stay as it is before it is replayed."""
+_AT_STEP = re.compile(r"step \d+ of \d+")
 _MOST_IDS = 1000
 _LINE = 80
 _REF = re.compile(r"\[(\d+)\]")
@@ -57,6 +69,8 @@ class SavingService(Service[SavingView]):
         """How often a run was opened: only the last one counts."""
         self._known: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]] = ((), (), ())
         """The library's families and tags, and what it has of the run: counted once, as it may be large."""
+        self._replayed: Exemplar | None = None
+        """What is being replayed, or was last."""
         changes.reversed.connect(self._on_reversed)
 
     @command
@@ -64,8 +78,9 @@ class SavingService(Service[SavingView]):
         self, run: int, first: int = 1, last: int | None = None, steps: tuple[int, ...] = ()
     ) -> None:
         """Show what can be kept of a run; of `steps`, if there are any, only those are chosen."""
+        await self.stop()
         self._opened += 1
-        mine, self._survey = self._opened, None
+        mine, self._survey, self._replayed = self._opened, None, None
         self.send(SavingView(run=run, busy=True))
         survey, text = await self.read(
             lambda store: (survey_of_run(store, run, first=first, last=last), store.preset_text(run))
@@ -110,6 +125,7 @@ class SavingService(Service[SavingView]):
         )
         self.session.log("info", "exemplars", f"{view.id} was saved, version {version}.")
         self.show(saved=saved, busy=True)
+        self._keep_result()
         self._know(view.run)
         saved = await self._looked_up(survey, saved)
         if self._survey is survey:
@@ -181,7 +197,82 @@ class SavingService(Service[SavingView]):
         if choice.placeholders:
             kept = kept.replace(exemplar=with_placeholders(kept.exemplar, offers))
         found = await self._shown_as(kept)
+        last, other = self.view, self._replayed
+        replayed = other is not None and (other.steps, other.task) == (
+            kept.exemplar.steps,
+            kept.exemplar.task,
+        )
+        if replayed:
+            view = view.replace(playing=last.playing, played=last.played)
         self.send(view.replace(**found, placeholders=offers, problem=problem))
+        if not replayed:
+            await self._begin_replay(_REST_SECONDS)
+
+    # The replay
+
+    @property
+    def jobs(self) -> tuple[Job, ...]:
+        view = self.view
+        return (Job(title=f"Replaying run {view.run}", opens="library"),) if view.playing else ()
+
+    @command
+    async def replay(self, on: bool) -> None:
+        """Replay the exemplar as it is now, or end that: nothing is known of it then."""
+        await (self._begin_replay(0) if on else self.stop())
+
+    async def stop(self) -> None:
+        await super().stop()
+        if self.view.playing:
+            self.show(playing="")
+
+    async def _begin_replay(self, rest: float) -> None:
+        await self.stop()
+        self._replayed = exemplar = self.view.exemplar
+        if exemplar is not None:
+            self.show(playing="its page is opened", played=None)
+            self.start(self._replay(Entry(exemplar=exemplar, provenance=self.view.provenance), rest), "")
+
+    async def _replay(self, entry: Entry, rest: float) -> None:
+        """Carry it out in a process of its own once it has not been changed for `rest` seconds."""
+        result = ReplayResult(id=entry.exemplar.id)
+        try:
+            await asyncio.sleep(rest)
+            result = await self._result_of(entry)
+        except (OSError, BackstepError) as error:
+            result = result.replace(problem=str(error))
+        self.show(playing="", played=result)
+        self._keep_result()
+
+    async def _result_of(self, entry: Entry) -> ReplayResult:
+        assert self._survey is not None
+        services, row, lines = self.services, self._survey.row, list[str]()
+        # What a bundled task does is undone by opening it again.
+        bundled = entry.exemplar.environment in ("miniwob", "shop", "airline")
+        typed = services.tabs.typed_secrets.get(f"{row.task} {row.start_url}", {})
+        keys = {variable_of(name): value for name, value in typed.items()}
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / "entry.json"
+            path.write_text(entry.model_dump_json(), encoding="utf-8")
+            words = ("exemplars", "replay", *shared_flags(services), "--entry", str(path), "--json")
+            gate = ("--on-gate", "allow" if bundled else "refuse")
+            ended = await JobProcess().run((*words, *gate), lines.append, self._on_said, keys=keys)
+        try:
+            (result,) = json.loads("".join(lines))
+            return ReplayResult.model_validate(result)
+        except ValueError as error:
+            raise UsageError(f"the replay failed: {ended.error or 'it gave no result'}") from error
+
+    def _on_said(self, line: str) -> None:
+        if _AT_STEP.fullmatch(line):
+            self.show(playing=line)
+
+    def _keep_result(self) -> None:
+        """Keep the result with what was saved, for the library, if that is what was replayed."""
+        saved, played, exemplar = self.view.saved, self.view.played, self.view.exemplar
+        if saved is None or saved.undone or played is None or not played.task or exemplar is None:
+            return
+        kept = played.replace(id=saved.id, version=saved.version)
+        self.memory.library().proofs.save("replay", kept.id, kept.when, kept.model_dump_json())
 
     async def _shown_as(self, kept: Selection) -> dict[str, Any]:
         """Return what the view says of an exemplar."""
@@ -208,15 +299,38 @@ class SavingService(Service[SavingView]):
         first = survey.steps[0].page if survey.steps else ""
         query = metadata_of(row.instruction, first)
         try:
+            saved = self._as_recalled(saved)
             near = await memory.like(query, _REACH)
-            settings = recall_settings(self.services.resources.presets, row.preset)
-            recall = await memory.recall(query, settings, environment=row.environment)
+            settings = recall_settings(self.services.resources.presets, saved.preset)
+            recall = Recall()
+            if saved.recalls:
+                recall = await memory.recall(query, settings, environment=row.environment)
         except BackstepError as error:
             return saved.replace(problem=f"The lookup failed: {error}")
         far = next((distance for one, distance in near if one.id == saved.id), None)
         rank = 0 if far is None else sum(distance <= far for _, distance in near)
         found = tuple(sorted(recall.retrieved, key=lambda one: (one.distance, one.id != saved.id)))
         return saved.replace(rank=rank, distance=far, found=found, why=recall.why)
+
+    def _as_recalled(self, saved: Saved) -> Saved:
+        """Return it with the preset in use, and whether that looks exemplars up; raises UsageError and DataError."""
+        session = self.session.session
+        if session.attached:
+            return saved.replace(preset="", recalls=False)
+        recalls = self.services.resources.presets.get(session.preset).memory is not None
+        return saved.replace(preset=session.preset, recalls=recalls)
+
+    @command
+    async def use_memory(self) -> None:
+        """Let the preset in use look exemplars up, in the user's own copy of its file."""
+        survey, saved, name = self._survey, self.view.saved, self.session.session.preset
+        if survey is None or saved is None or self.view.busy or self._as_recalled(saved).recalls:
+            return
+        files, file = AgentFiles(self.services.config), f"presets/{name}.toml"
+        files.write(file, f"{files.read(file).rstrip()}\n\n[memory]\n")
+        self.session.agent.set_preset(name)
+        self.session.log("info", "exemplars", f"[memory] was added to {files.target(file)}.")
+        self.show(saved=await self._looked_up(survey, saved))
 
     def _refuse_taken(self, id: str) -> None:
         if self.memory.taken((id,)):

@@ -1,6 +1,7 @@
 """What the window draws of recording a demonstration, and of saving a run as an exemplar."""
 
 from core.debugger.exemplars.library.views import ExemplarPrompt
+from core.debugger.exemplars.trying.views import ReplayResult
 from core.exemplars.library.records import Provenance
 from core.exemplars.problem import Problem
 from core.schema.exemplar import Exemplar, Retrieved
@@ -59,12 +60,16 @@ class Saved(Record):
     """False if it was in the library just so."""
     unused: str = ""
     """Why no run recalls it yet, as a sentence; empty if runs do."""
+    preset: str = ""
+    """The preset in use; empty with an attached agent, which has none."""
+    recalls: bool = True
+    """Whether that looks exemplars up."""
     rank: int = 0
     """How many are at least as near as it is, itself among them; 0 if it is not among those that were asked for."""
     distance: float | None = None
     """None while it is being looked up, or where it could not be."""
     found: tuple[Retrieved, ...] = ()
-    """What would be retrieved now, by the run's preset, the nearest first."""
+    """What would be retrieved now, by the preset in use if it looks exemplars up, the nearest first."""
     why: str = ""
     """Why those are used that are."""
     problem: str = ""
@@ -111,6 +116,10 @@ class SavingView(Record):
     key: str = ""
     """The text that it is looked up by."""
     problems: tuple[Problem, ...] = ()
+    playing: str = ""
+    """What is done of it now, while it is being replayed from the start."""
+    played: ReplayResult | None = None
+    """The result of that; None if it was not replayed as it is now."""
     question: str = ""
     """What is to be known before it is saved; asking a second time saves it."""
     problem: str = ""

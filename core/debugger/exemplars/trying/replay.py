@@ -1,5 +1,6 @@
 """Carries out an exemplar's actions on its task again, to check whether it still succeeds."""
 
+import asyncio
 import time
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -21,6 +22,7 @@ from core.schema.errors import ActionError, DataError, NotInTraceError, UsageErr
 from core.schema.exemplar import Exemplar, ExemplarStep
 from core.schema.observation import HIDDEN_TEXT, Observation, Ref, is_hidden
 from core.schema.restore import Sent
+from core.schema.secrets import names_in, variable_of
 from core.schema.task import Task
 from core.settings.settings import OnGate
 from core.trace.records import RunRow
@@ -38,6 +40,7 @@ async def replay(
     world_of: WorldOf,
     store: TraceStore | None,
     on_gate: OnGate = "refuse",
+    on_look: Callable[[str], None] = lambda _said: None,
 ) -> ReplayResult:
     """Open the task of an exemplar, repeat its actions and have the result judged.
 
@@ -54,7 +57,7 @@ async def replay(
     world = world_of(task)
     world.ask = answer_by(on_gate)
     guessed: list[str] = []
-    looks, held = 0, ""
+    looks, at, held = 0, 0, ""
 
     async def may_leave(sent: Sent) -> bool:
         nonlocal held
@@ -62,12 +65,14 @@ async def replay(
         return False
 
     def script(instruction: str, page: Observation) -> Script:
-        nonlocal looks, held
+        nonlocal looks, at, held
         values = values_in(exemplar.task, instruction)
         if values is None:
             asked = " ".join(instruction.split())
             raise ActionError(f"The task asks for something else at this seed: {asked[:200]}")
         for step in with_values(exemplar, values).steps:
+            at += 1
+            on_look(f"step {at} of {len(exemplar.steps)}")
             actions = on_page(step, page, guessed.append)
             held = held or ("" if on_gate == "allow" else _held(world, task, actions, page))
             if held:
@@ -76,7 +81,12 @@ async def replay(
             page = yield Look(thought=step.thought, actions=tuple(map(str, actions)))
             if held:
                 raise ActionError(held)
+        at = 0
 
+    names = {name for one in exemplar.steps for action in one.actions for name in names_in(action)}
+    for name in names - set(task.secrets):
+        if value := await asyncio.to_thread(world.find_secret, variable_of(name)):
+            world.know_secret(task, name, value)
     # A task of a seed, and a site of ours, are started again with each replay.
     free = on_gate == "allow" or task.seeded or world.keeper is not None
     try:
@@ -86,6 +96,7 @@ async def replay(
     return result.replace(
         success=None if recorded.unjudged or held else not recorded.problem,
         looks=looks,
+        stopped_at=at,
         problem=held or recorded.problem,
         guessed=tuple(guessed),
         when=time.time(),

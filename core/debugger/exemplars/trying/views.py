@@ -21,6 +21,8 @@ class ReplayResult(Record):
     """How many of its looks were carried out."""
     problem: str = ""
     """Why it was not a success, or was not replayed."""
+    stopped_at: int = 0
+    """The look that could not be carried out, or was not followed by another; 0 if all were."""
     guessed: tuple[str, ...] = ()
     """Elements that were found again, but not for certain."""
     when: float = 0.0
@@ -29,6 +31,19 @@ class ReplayResult(Record):
     def outcome(self) -> str:
         """How it ended, in one or two words."""
         return success_word(self.success) if self.task else "not tried"
+
+    @property
+    def plays(self) -> str:
+        """Whether it can be carried out, and how far, as a sentence."""
+        if not self.task:
+            return f"Not replayed: {self.problem}"
+        steps = f"{self.looks} step{'s' if self.looks != 1 else ''}"
+        guessed = f", not certain of {'; '.join(self.guessed)}" if self.guessed else ""
+        if self.success:
+            return f"Plays: yes, {steps}, success{guessed}."
+        plays = "no" if self.success is False else "not known"
+        where = f"step {self.stopped_at}: " if self.stopped_at else f"{steps} carried out. "
+        return f"Plays: {plays}, {where}{self.problem}"
 
     @property
     def sentence(self) -> str:

@@ -139,7 +139,7 @@ def test_a_password_that_a_person_types_is_told_nowhere_and_typed_again_on_going
     take_back(live)
     server.script(Reply(text="REASON: Done.\nACTION: stop"))
     live.to_review()
-    assert f"[{'•' * 7}]" in "\n".join(server.requests[-1].texts)
+    assert "[<secret:password>]" in "\n".join(server.requests[-1].texts)
     run = live.view.run
     live.session.branches.go_back(run, 2)
     live.wait(lambda: live.view.run not in (None, run) and live.view.mode == "waiting")
@@ -148,6 +148,23 @@ def test_a_password_that_a_person_types_is_told_nowhere_and_typed_again_on_going
     assert change_page(live, "document.querySelector('input').value") == "hunter2"
     assert all("hunter2" not in "\n".join(one.texts) for one in server.requests)
     assert b"hunter2" not in kept(live)
+
+
+def test_a_question_that_this_browser_answers_by_rule_is_recorded_and_told(live, server, tmp_path):
+    body = "<button onclick=\"this.textContent = confirm('Sure?')\">Go</button>"
+    live.open("web/open", url=page_file(tmp_path, body), instruction="Go.")
+    live.session.live_page.set_handover(True)
+    live.wait(lambda: live.view.handed_over)
+    person_does(live, 'click [button "Go"]')
+    live.wait(lambda: live.view.step == 3)
+    assert live.told == (
+        "You were not asked, for this browser answers by the settings (dialogs). "
+        'The page asked (confirm): "Sure?"; it was accepted.'
+    )
+    take_back(live)
+    actions = [step.action for step in live.steps(live.view.run)][:2]
+    assert [one.split(" [")[0] for one in actions] == ["answer_dialog", "click"]
+    assert actions[0] == "answer_dialog [accept]"
 
 
 def test_a_run_that_a_person_worked_in_is_marked_as_touched(handed):

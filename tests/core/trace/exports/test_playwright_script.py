@@ -6,6 +6,7 @@ from hypothesis import HealthCheck, given, settings
 
 from core.schema.action import (
     Action,
+    AnswerDialog,
     Backtrack,
     Click,
     CloseTab,
@@ -22,6 +23,7 @@ from core.schema.action import (
     Stop,
     TabFocus,
     Type,
+    XPathTarget,
 )
 from core.schema.action_text import parse_action
 from core.schema.errors import TraceError
@@ -347,3 +349,30 @@ def test_whatever_was_done_and_thought_the_script_is_python(store, action, thoug
 def test_a_run_that_is_not_there_is_refused(store):
     with pytest.raises(TraceError, match="no run 9"):
         export_playwright(store, 9)
+
+
+def test_answers_that_were_recorded_are_given_to_the_questions_that_come_next(store):
+    script = script_of(
+        store, AnswerDialog(answer="dismiss"), AnswerDialog(answer="accept", text="Ada"), Press(keys="a")
+    )
+    assert "answers.append(None)" in script
+    assert 'answers.append("Ada")' in script
+    assert 'context.on("dialog", answer)' in script
+    compile(script, "script", "exec")
+
+
+def test_what_a_person_did_and_was_recorded_is_no_warning(store):
+    run = write(store, Press(keys="a"))
+    url = "http://127.0.0.1:1/"
+    for before, after in ((url, ""), ("", f"1 recorded, at {url}")):
+        store.save_intervention(
+            Intervention(run=run, step=1, kind="handover", who="person", when=1.0, before=before, after=after)
+        )
+    assert "warn(" not in body_of(export_playwright(store, run))
+
+
+def test_an_element_of_a_frame_by_xpath_is_found_through_its_frame(store):
+    action = Click(target=XPathTarget(xpath="/html/iframe >> //button"))
+    assert 'page.locator("xpath=/html/iframe").content_frame.locator("xpath=//button").click()' in script_of(
+        store, action
+    )

@@ -7,6 +7,7 @@ from pytestqt.qtbot import QtBot
 
 from core.debugger.exemplars.library.views import ExemplarPrompt
 from core.debugger.exemplars.saving.views import Saved, SavingContrast, SavingStep, SavingView
+from core.debugger.exemplars.trying.views import ReplayResult
 from core.exemplars.library.records import Provenance
 from core.exemplars.problem import Problem
 from core.schema.exemplar import Contrast, Exemplar, ExemplarStep, Retrieved
@@ -112,8 +113,17 @@ FOUND = tuple(
         ("miniwob/enter-password/0", "enter-password", 0.631),
     )
 )
+PLAYED = ReplayResult(id=EXEMPLAR.id, task="miniwob/login-user", seed=3, success=True, looks=4)
 SAVED = VIEW.replace(
-    saved=Saved(id=EXEMPLAR.id, change=f"save “{EXEMPLAR.id}”", rank=1, distance=0.0, found=FOUND)
+    played=PLAYED,
+    saved=Saved(
+        id=EXEMPLAR.id,
+        change=f"save “{EXEMPLAR.id}”",
+        preset="combined",
+        rank=1,
+        distance=0.0,
+        found=FOUND,
+    ),
 )
 
 
@@ -250,6 +260,43 @@ def test_what_no_run_recalls_yet_is_not_said_to_be_found():
     assert "from now on" not in words
     assert "not used" not in words
     assert "from now on" in saved_words(SAVED.saved, busy=False)
+
+
+def test_a_preset_that_uses_no_exemplars_is_named_and_can_be_made_to(shown: SavingWindow):
+    wanted = said(shown.memory_requested)
+    shown.show_view(SAVED)
+    assert "Runs with the preset combined look it up from now on." in shown.saved.words.text()
+    assert not shown.saved.memory_button.isVisible()
+    without = SAVED.saved.replace(preset="plain", recalls=False, found=())
+    shown.show_view(SAVED.replace(saved=without))
+    assert "The preset plain uses no exemplars, so its runs do not find it." in shown.saved.words.text()
+    assert "from now on" not in shown.saved.words.text()
+    shown.saved.memory_button.click()
+    assert len(wanted) == 1
+    shown.show_view(SAVED.replace(saved=without.replace(preset="")))
+    assert not shown.saved.memory_button.isVisible()
+
+
+def test_the_replay_is_shown_with_its_result_and_can_be_left_out(shown: SavingWindow):
+    asked = said(shown.replay_requested)
+    shown.show_view(VIEW.replace(playing="step 2 of 4"))
+    assert (shown.plays.text(), shown.save_button.isEnabled()) == (
+        "It is being replayed from the start: step 2 of 4…",
+        True,
+    )
+    shown.replay_button.click()
+    shown.show_view(VIEW)
+    assert shown.plays.text() == "It was not replayed."
+    shown.replay_button.click()
+    assert asked == [(False,), (True,)]
+    shown.show_view(SAVED)
+    assert shown.plays.text() == "Plays: yes, 4 steps, success."
+    assert "without a replay" not in shown.saved.words.text()
+    failed = PLAYED.replace(success=False, looks=1, stopped_at=2, problem="click [7] failed: it is gone.")
+    shown.show_view(SAVED.replace(played=failed))
+    assert shown.plays.text() == "Plays: no, step 2: click [7] failed: it is gone."
+    shown.show_view(SAVED.replace(played=None))
+    assert shown.saved.words.text().endswith("It was saved without a replay.")
 
 
 def test_what_cannot_be_kept_is_reported_and_cannot_be_saved(shown: SavingWindow):

@@ -82,6 +82,22 @@ def test_a_correction_is_a_contrast_and_its_thought_is_not_the_agents(stage, llm
     assert exemplar.steps[0].actions == (f"click [{right}]",)
 
 
+@pytest.mark.parametrize("later", ["Wrong", "Third"])
+def test_what_a_later_step_does_anyway_is_not_taught_as_wrong(stage, llm_server, tmp_path, later):
+    url = page_file(tmp_path, "<button>Wrong</button><button>Right</button><button>Third</button>")
+    llm_server.script(on('button "Wrong"'), on(f'button "{later}"'), stop())
+    run = stage.open(llm_server, url=url)
+    stage.until(run, "review")
+    state = run.state
+    right = next(one.ref for one in state.observation.elements if one.name == "Right")
+    wrong = state.pending.action
+    state.pending.action, state.pending.proposed = parse_action(f"click [{right}]"), wrong
+    state.pending.origin = "person"
+    stage.to_the_end(run)
+    exemplar = exemplar_of_run(stage.services.store, state.run).exemplar
+    assert [one.tried for one in exemplar.contrasts] == ([] if later == "Wrong" else [str(wrong)])
+
+
 def test_a_corrected_action_of_a_state_is_a_contrast_by_its_own_name(stage, llm_server, tmp_path):
     scene = SCENES["shopping"](tmp_path)
     llm_server.script(*scene.replies[:4])

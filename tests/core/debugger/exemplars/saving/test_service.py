@@ -7,6 +7,8 @@ import pytest
 from core.debugger.exemplars.changes import ExemplarChanges
 from core.debugger.exemplars.saving.service import SavingService
 from core.debugger.exemplars.saving.views import SavingChoice, SavingView
+from core.debugger.exemplars.trying.views import ReplayResult
+from tests.core.debugger.interventions.test_handover import person_does
 from tests.core.stage import on, page_file, stop
 
 pytestmark = pytest.mark.browser
@@ -22,12 +24,14 @@ class Saving:
         self.changes.changed.connect(self.made.append)
         self.service = SavingService(live.session, self.changes)
         self.view = SavingView(run=0)
+        self.views = []
         self._changed = threading.Condition()
         self.service.changed.connect(self._on_changed)
 
     def _on_changed(self, view):
         with self._changed:
             self.view = view
+            self.views.append(view)
             self._changed.notify_all()
 
     def wait(self, condition):
@@ -90,9 +94,68 @@ def test_a_run_is_shown_as_it_would_be_in_a_prompt_and_found_once_it_is_saved(sa
     assert view.prompt.tokens > 0
     saved = saving.save(SavingChoice(tags=("mine",), note="By hand.")).saved
     assert (saved.id, saved.version, saved.distance) == (view.id, 1, pytest.approx(0, abs=1e-3))
-    assert saved.found[0].id == saved.id
-    # What other tests have saved of this task is as near.
-    assert saved.rank == sum(one.distance <= saved.distance for one in saved.found)
+    assert (saved.preset, saved.recalls, saved.found) == ("plain", False, ())
+    assert saved.rank > 0  # What other tests have saved of this task is as near.
+
+
+def test_the_preset_in_use_looks_exemplars_up_once_it_is_told_to(saving, live, done):
+    saving.open(done)
+    assert not saving.save().saved.recalls
+    file = live.session.services().config / "presets" / "plain.toml"
+    try:
+        saving.service.use_memory()
+        saving.wait(lambda view: view.saved.recalls)
+        assert saving.view.saved.found[0].id == saving.view.saved.id
+        assert file.read_text().endswith("\n[memory]\n")
+        assert live.session.services().resources.presets.get("plain").memory is not None
+    finally:
+        file.unlink()
+
+
+def test_a_run_is_replayed_from_the_start_by_itself_and_the_result_is_kept_with_what_is_saved(
+    saving, live, done
+):
+    saving.open(done)
+    saving.wait(lambda view: view.playing)
+    saving.wait(lambda view: not view.playing)
+    played = saving.view.played
+    assert "step 1 of 1" in [view.playing for view in saving.views]
+    assert (played.success, played.plays) == (True, "Plays: yes, 1 step, success.")
+    saved = saving.save().saved
+    ((_, kept),) = live.session.services().resources.memory.library().proofs.of("replay", (saved.id,))
+    assert ReplayResult.model_validate_json(kept) == played.replace(id=saved.id, version=saved.version)
+    saving.choose(SavingChoice(note="The same actions."))
+    assert saving.view.played == played
+
+
+def test_a_replay_is_cancelled_and_what_was_changed_since_is_not_said_to_play(saving, done):
+    saving.open(done)
+    saving.service.replay(False)
+    saving.wait(lambda view: not view.playing)
+    assert saving.view.played is None
+    saving.service.replay(True)
+    saving.wait(lambda view: view.playing)
+    saving.service.open(done)
+    saving.wait(lambda view: view.ready and view.playing and view.played is None)
+
+
+def test_a_typed_password_is_known_to_the_replay_and_written_nowhere(saving, live, server, tmp_path):
+    body = (
+        '<input type=password aria-label=Password><button onclick="document.body.textContent ='
+        " document.querySelector('input').value === 'hunter2' ? 'Welcome' : 'No'\">Sign in</button>"
+    )
+    live.open("web/open", url=page_file(tmp_path, body), instruction="Sign in.")
+    live.session.live_page.set_handover(True)
+    live.wait(lambda: live.view.handed_over)
+    person_does(live, 'type [textbox "Password"] [hunter2]', 'click [button "Sign in"]')
+    live.wait(lambda: live.view.step == 3)
+    live.session.live_page.set_handover(False)
+    live.wait(lambda: not live.view.handed_over)
+    view = saving.open(live.view.run)
+    assert view.exemplar.steps[0].actions[0].endswith("[<secret:password>]")
+    saving.wait(lambda view: view.played is not None)
+    assert saving.view.played.looks == 2, saving.view.played
+    assert "hunter2" not in saving.view.model_dump_json()
 
 
 def test_what_is_typed_and_named_in_the_task_is_saved_as_a_placeholder_if_it_is_chosen(

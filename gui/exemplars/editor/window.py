@@ -76,7 +76,7 @@ class EditorWindow(QDialog):
         _table_command("pair", "Add a pair for abstraction", "Ctrl+Alt+A", 1.3,
             partial(changes.inserted, kind="abstraction")),
         _table_command("merge", "Merge with the next step", "Ctrl+M", 1.4, changes.merged),
-        _table_command("split", "Split the look at this action", "Ctrl+Shift+M", 1.5, changes.split),
+        _table_command("split", "Split the step at this action", "Ctrl+Shift+M", 1.5, changes.split),
         _table_command("duplicate", "Duplicate", "Ctrl+D", 1.6, changes.duplicated),
         _table_command("up", "Move up", "Alt+Up", 1.7, partial(changes.moved, by=-1)),
         _table_command("down", "Move down", "Alt+Down", 1.8, partial(changes.moved, by=1)),

@@ -172,7 +172,7 @@ def exemplars(camera: Camera) -> None:
     camera.press("library")
     library = camera.beside(LibraryWindow)
     saved = f"shop/goal-013/run-{branch}"
-    window.page.worth_requested.emit(Subject(name=saved))
+    window.worth_requested.emit(Subject(name=saved))
     worth = camera.beside(WorthDialog)
     worth.llm.setCurrentIndex(worth.llm.findData("rules"))
     worth.tasks.setText("shop/goal-01?")

@@ -207,7 +207,7 @@ def exemplar_of(text: str, url: str = "") -> Exemplar:
 
 def test_an_exemplar_with_hidden_text_is_a_problem_that_says_what_to_do_and_one_with_a_name_is_none():
     (problem,) = check_secrets(exemplar_of("•••"))
-    assert (problem.level, problem.where) == ("fault", "look 1, action 1")
+    assert (problem.level, problem.where) == ("fault", "step 1, action 1")
     assert "was not recorded; declare it in the task's `secrets` and put <secret:NAME> there" in problem.text
     assert [*check_secrets(exemplar_of("<secret:password>"))] == []
 

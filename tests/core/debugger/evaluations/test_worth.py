@@ -123,7 +123,7 @@ def test_what_no_run_recalls_cannot_be_tried(tmp_path) -> None:
         (Subject(name=ALL[3].id), "which is new; mark it as reviewed first"),
         (Subject(kind="change", name=ALL[3].id, before=1, after=2), "any version of .*, which is new"),
         (Subject(kind="family", name=ALL[3].family), "No run recalls an exemplar of .*, which is new"),
-        (Subject(name=wrong.id), "which has a fault .look 1, action 1"),
+        (Subject(name=wrong.id), "which has a fault .step 1, action 1"),
         (Subject(name="nothing"), "no exemplar nothing"),
         (Subject(kind="family", name="nobody"), "no family nobody"),
     ):

@@ -110,7 +110,7 @@ class HumanActions:
         run, state, world = self.run, self.run.state, self.run.world
         if secret in told_by(state.episode.task.environment, state.episode.instruction):
             return secret
-        name = world.name_secret(state.episode.task, kind, secret)
+        name = world.name_secret(state.episode, kind, secret)
         run.store.hide(state.run, kind, secret, named(name))
         run.store.secrets.declare(name, secret)
         return named(name)

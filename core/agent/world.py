@@ -66,10 +66,6 @@ def secrets_of(task: Task, find: Callable[[str], str | None]) -> dict[str, str]:
     return found
 
 
-def _place_of(task: Task) -> str:
-    return f"{task.id} {task.start_url}"
-
-
 @dataclass
 class World:
     """The parts of the outside world that a phase can use."""
@@ -155,14 +151,14 @@ class World:
         Returns the task as an agent is told it. Raises UsageError if one is missing.
         """
         given = await asyncio.to_thread(secrets_of, task, self.find_secret)
-        self.tabs.secrets = self.tabs.typed_secrets.get(_place_of(task), {}) | given
+        self.tabs.secrets = self.tabs.typed_secrets(task.id, task.start_url) | given
         declared = self.capturer.secrets = Secrets()
         for name, value in self.tabs.secrets.items():
             declared.declare(name, value)
             hidden.declare(name, value)
         return task.replace(instruction=declared.text(task.instruction))
 
-    def name_secret(self, task: Task, kind: Kind, value: str) -> str:
+    def name_secret(self, episode: Episode, kind: Kind, value: str) -> str:
         """Return the name of a secret that a person has typed: the task has it as long as the program runs."""
         values = self.tabs.secrets
         name = next((name for name, known in values.items() if known == value), "")
@@ -174,13 +170,15 @@ class World:
                 else next(f"{slug}-{n}" for n in count(2) if f"{slug}-{n}" not in values)
             )
             values[name] = value
-            self.know_secret(task, name, value)
+            self.know_secret(episode.task, name, value)
+            # A stored run tells where its first page was, which may be another address than the task's.
+            self.tabs.typed_secrets(episode.task.id, episode.start_url)[name] = value
             self.capturer.secrets.declare(name, value)
         return name
 
     def know_secret(self, task: Task, name: str, value: str) -> None:
         """Let a task have a secret that it does not declare, from its next opening on, as long as the program runs."""
-        self.tabs.typed_secrets.setdefault(_place_of(task), {})[name] = value
+        self.tabs.typed_secrets(task.id, task.start_url)[name] = value
 
     def note_told(self, episode: Episode) -> None:
         """Have bullets typed as what the task says in quotes, where only one such text has their length."""

@@ -48,7 +48,10 @@ class AgentDialogs:
         self._given: deque[GivenAnswer] = deque(maxlen=_MOST_GIVEN)
 
     def plan(self, answers: Iterable[tuple[bool, str | None]]) -> None:
-        """Answer the next confirms and prompts so, of any tab: whether yes, and a text or None for the default."""
+        """Answer the next confirms and prompts so, of any tab: whether yes, and a text or None for the default.
+
+        What was planned before and not asked for is dropped.
+        """
         with self._lock:
             self._planned = deque(answers)
 

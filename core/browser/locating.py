@@ -1,5 +1,6 @@
 """Finds the element that an action names, and a point of it that input reaches, in the tab's coordinates."""
 
+import re
 from typing import Any, Literal
 
 from pydantic import Field
@@ -14,6 +15,9 @@ from core.schema.record import Record
 
 _GONE = "is no longer in the page"
 """What the walker says of an element that was there."""
+
+_IN_FRAME = re.compile(re.escape(IN_FRAME) + r"(?=[/(])")
+"""Where an XPath goes on in a frame; the same characters may be in a text of it."""
 
 
 class Filled(Record):
@@ -73,7 +77,7 @@ async def resolve(page: Page, target: Target) -> tuple[int, FrameLink | None]:
             found = await _search(page, "findRole", target.role, target.name)
             what = f'{target.role} "{target.name}"'
         case kinds.XPathTarget():
-            *around, inner = target.xpath.split(IN_FRAME)
+            *around, inner = _IN_FRAME.split(target.xpath)
             found = await _search(page, "findXPath", inner, frames=await _framed(page, around))
             what = f"the XPath {target.xpath}"
         case kinds.FocusTarget():

@@ -27,6 +27,7 @@ from core.browser.sent_requests import Ask, Holding
 from core.browser.settling import DEFAULT_BOUNDS, Bounds, Settled, SettleMark, mark, settle
 from core.schema.errors import ActionError, BrowserError
 from core.schema.events import BrowserEvent, BrowserEventKind, TabId
+from core.schema.hosts import site_of
 from core.schema.observation import Tab
 from core.schema.viewport import VIEWPORT
 from core.system.patience import Limit, within
@@ -56,9 +57,12 @@ class Tabs:
         Told nowhere, to type it again."""
         self.secrets: dict[str, str] = {}
         """The secrets of the task by the names that actions have for them."""
-        self.typed_secrets: dict[str, dict[str, str]] = {}
-        """Those that a person has typed while the program runs, by task and then by name."""
+        self._typed_secrets: dict[tuple[str, str], dict[str, str]] = {}
         self._seals: list[Seal] = []
+
+    def typed_secrets(self, task: str, url: str) -> dict[str, str]:
+        """Return what a person has typed secretly in a task that begins at a URL's site, by name, to add to."""
+        return self._typed_secrets.setdefault((task, site_of(url) or url), {})
 
     # Beginning and end
 

@@ -25,7 +25,7 @@ class Job(Record):
     done: int = 0
     of: int = 0
     """0 if it is not known how much there is."""
-    opens: Literal["library", "evaluations", "fix"]
+    opens: Literal["library", "evaluations", "fix", "saving"]
     """The window that shows it."""
     run: int = 0
     """The run that it is about, if it is about one."""

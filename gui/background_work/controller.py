@@ -87,6 +87,8 @@ class BackgroundWorkController(FeatureController):
     def _on_show(self, job: Job) -> None:
         if job.opens == "fix":
             self.window.runs.fix_requested.emit(job.run, 0)
+        elif job.opens == "saving":
+            self.window.runs.keep_requested.emit(job.run, ())
         else:
             self.window.actions_by_name[job.opens].trigger()
 

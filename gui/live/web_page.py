@@ -133,7 +133,9 @@ class WebPage(QWebEnginePage):
         said = "" if kind == "beforeunload" else shortened(message)
         told = dialogs.told(kind, said, DialogAnswer(answer.accepted), who)
         self.tell("dialog", told)
-        self._events.dialogs.give(kind, message, DialogAnswer(answer.accepted, answer.text))
+        self._events.dialogs.give(
+            kind, message, DialogAnswer(answer.accepted, answer.text), told if by_rule else ""
+        )
         if not by_rule and kind == "beforeunload" and not answer.accepted:
             self._not_recorded("you stayed on the page. A replay leaves it")
         if had_page and by_rule:

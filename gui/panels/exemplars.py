@@ -39,7 +39,7 @@ class ExemplarsPanel(EditablePanel):
 
     fact_changed = Signal(str)
     library_requested = Signal(str)
-    """The id of the exemplar that is open or selected; empty if there is none."""
+    """The id of the exemplar that is open; empty if there is none."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

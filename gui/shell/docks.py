@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from PySide6.QtCore import QObject, Qt, QTimer
-from PySide6.QtWidgets import QMainWindow, QWidget
+from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
 from core.debugger.steps.views import StepView
 from gui.panels.action.panel import ActionPanel
@@ -204,8 +204,7 @@ class Docks(QObject):
 
     def reach(self, name: str) -> None:
         """Show a panel and focus it; put it away if it already has the focus."""
-        place = self.places[name]
-        focus = self._window.focusWidget()
+        place, focus = self.places[name], QApplication.focusWidget()
         if place.is_seen and focus is not None and place.widget().isAncestorOf(focus):
             place.put_away()
         else:
@@ -219,13 +218,13 @@ class Docks(QObject):
         inside = [
             w
             for w in target.findChildren(QWidget)
-            if w.focusPolicy() & Qt.FocusPolicy.TabFocus and w.isVisible()
+            if w.focusPolicy() & Qt.FocusPolicy.TabFocus and w.isVisible() and w.window() is target.window()
         ]
         (inside[0] if inside else target).setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def fold_focused(self) -> None:
         """Fold or unfold the section that has the focus, or hide the dock of the page that has it."""
-        focus = self._window.focusWidget()
+        focus = QApplication.focusWidget()
         for place in self.places.values():
             if focus is not None and place.isAncestorOf(focus):
                 if isinstance(place, StackSection):

@@ -68,8 +68,11 @@ class SectionFolding(QObject):
             self._judge()
 
     def fold(self, name: str, folded: bool) -> None:
-        """Fold or unfold a section as the person chooses."""
-        self.by_hand[name] = folded
+        """Fold or unfold a section as the person chooses; what it would be without a choice is none."""
+        if folded == self._is_unused(name):
+            self.by_hand.pop(name, None)
+        else:
+            self.by_hand[name] = folded
         self._apply()
         self.chosen.emit()
 
@@ -82,8 +85,10 @@ class SectionFolding(QObject):
     def _apply(self) -> None:
         for section in self._sections:
             name = section.name
-            unused = name in self.reasons or (self._open is not None and name not in self._open)
-            section.show_folded(self.by_hand.get(name, unused), self.reasons.get(name, ""))
+            section.show_folded(self.by_hand.get(name, self._is_unused(name)), self.reasons.get(name, ""))
+
+    def _is_unused(self, name: str) -> bool:
+        return name in self.reasons or (self._open is not None and name not in self._open)
 
     def _judge(self) -> None:
         reasons = {name: why for name in _MECHANISMS if (why := self._why_empty(name))}

@@ -141,6 +141,7 @@ class MainWindow(WindowParts):
         self.place("Observation").seen_changed.connect(self._mark_kept)
         self.place("DevTools").seen_changed.connect(self._show_devtools)
         self.place("DevTools").left.connect(self._show_devtools)
+        self.docks.below.visibilityChanged.connect(self._show_devtools)
         self.page_area.inspected.connect(self._on_inspected)
         self.runs.run_chosen.connect(self._show_run_card)
         self.run_card.deciding_step_requested.connect(self.deciding_step_requested)
@@ -280,7 +281,7 @@ class MainWindow(WindowParts):
 
     def _show_devtools(self) -> None:
         """Open DevTools once their page is shown, as soon as nobody acts in the live page; close them with it."""
-        if not self.place("DevTools").is_offered:
+        if not self.place("DevTools").is_offered or self.docks.below.isHidden():
             if self.devtools.inspector is not None:
                 self.page_area.close_devtools()
         elif self.devtools.inspector is None:

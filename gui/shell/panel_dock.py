@@ -84,7 +84,7 @@ class StackDock(PanelDock):
     def __init__(self, theme: Theme, name: str, sections: Sequence[StackSection], parent: QWidget) -> None:
         super().__init__(name, parent)
         self.sections = sections
-        for button in self._window_buttons(theme, f"Hide {name}; View > Panels shows it again"):
+        for button in self._window_buttons(theme, "Hide these panels; their keys show them again"):
             sections[0].title.row.addWidget(button)
         self.area = _Column()
         self.area.setWidgetResizable(True)
@@ -128,16 +128,19 @@ class PagesDock(PanelDock):
     ) -> None:
         super().__init__(name, parent)
         self.pages = [page for pages in groups.values() for page in pages]
+        self._last = self.pages[0]
+        """The page that was in front before one on request."""
         self._shown = QStackedWidget()
         self._shown.setMinimumWidth(_LEAST_PAGE)
         self.fact = small_label(theme)
         self.fact.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self._labels: list[QWidget] = []
         choice = QWidget()
         row = FlowLayout(choice, spacing=6, one_row=True)
         for group, pages in groups.items():
             label = ElidedLabel(group or "│", tone="" if group else "dim")
             label.setFont(theme.heading_font())
-            label.setFixedHeight(pages[0].button.sizeHint().height())
+            self._labels.append(label)
             row.addWidget(label)
             for page in pages:
                 row.addWidget(page.button)
@@ -145,14 +148,19 @@ class PagesDock(PanelDock):
                 page.wanted.connect(lambda page=page: self.bring(page))
                 page.left.connect(lambda page=page: self._put_away(page))
                 page.fact_shown.connect(lambda: self.fact.setText(self.front.fact))
-        buttons = self._window_buttons(
-            theme, "Close DevTools, or hide these panels; their keys show them again"
-        )
+        buttons = self._window_buttons(theme, "Hide these panels; their keys show them again")
         head = holding(in_row(None, choice, (self.fact, 1), *buttons, margins=(10, 3, 6, 3), spacing=6))
         head.setProperty("dockTitle", True)
         head.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setWidget(holding(in_column(None, head, (self._shown, 1), spacing=0)))
         self.pages[0].button.setChecked(True)
+        theme.text_resized.connect(self._fit_labels)
+        self._fit_labels()
+
+    def _fit_labels(self) -> None:
+        """Make the headings as high as the buttons beside them."""
+        for label in self._labels:
+            label.setFixedHeight(self.pages[0].button.sizeHint().height())
 
     @property
     def front(self) -> PanelPage:
@@ -166,6 +174,8 @@ class PagesDock(PanelDock):
 
     def choose(self, page: PanelPage) -> None:
         """Put a page in front of the others."""
+        if not page.on_request:
+            self._last = page
         page.button.show()
         page.button.setChecked(True)
         self._shown.setCurrentWidget(page)
@@ -181,4 +191,4 @@ class PagesDock(PanelDock):
             return
         page.button.hide()
         if page is self.front:
-            self.choose(self.pages[0])
+            self.choose(self._last)

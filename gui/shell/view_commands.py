@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtWidgets import QFileDialog, QInputDialog, QLineEdit, QWidget
+from PySide6.QtWidgets import QApplication, QFileDialog, QInputDialog, QLineEdit
 
 from core.trace.exports.registry import all_formats, chosen_format
 from core.trace.records import RunRow
@@ -101,7 +101,7 @@ class ViewCommands(CommandGroup):
 
     def find(self) -> None:
         window = self.window
-        widget: QWidget | None = window.focusWidget()
+        widget = QApplication.focusWidget()
         if window.view.handed_over and widget is not None and window.page_area.isAncestorOf(widget):
             window.page_area.search()
             return

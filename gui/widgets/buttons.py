@@ -92,13 +92,18 @@ class ElidedButton(QPushButton):
     """Shrinks when space is short; its tooltip begins with its full text."""
 
     def __init__(self, text: str, tooltip: str, parent: QWidget | None = None) -> None:
-        super().__init__(text, parent)
-        self.setToolTip(f"{text}\n{tooltip}")
+        super().__init__(parent)
+        self._words = tooltip
+        self.setText(text)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
     def minimumSizeHint(self) -> QSize:
         least = super().minimumSizeHint()
         return QSize(min(60, least.width()), least.height())
+
+    def setText(self, text: str) -> None:
+        super().setText(text)
+        self.setToolTip("\n".join(filter(None, (text, self._words))))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QStylePainter(self)

@@ -26,7 +26,7 @@ class CompletionList(QObject):
         super().__init__(field)
         self._field = field
         self._model = QStandardItemModel(self)
-        self._completer = QCompleter(self, maxVisibleItems=9)
+        self._completer = QCompleter(self, maxVisibleItems=9, wrapAround=False)
         self._completer.setModel(self._model)
         self._completer.setCompletionMode(QCompleter.CompletionMode.UnfilteredPopupCompletion)
         self._completer.setWidget(field)
@@ -81,6 +81,8 @@ class CompletionList(QObject):
         return True
 
     def _take(self, index: QModelIndex) -> None:
+        if not index.isValid():
+            return
         completion: Completion = index.data(COMPLETION)
         name, before = completion.name, _before(self._field).casefold()
         begun = next(n for n in range(len(name), -1, -1) if before.endswith(name[:n].casefold()))

@@ -68,7 +68,7 @@ class HumanActionRecorder:
         if recording is not None:
             recording.cancel()
             await asyncio.wait([recording])
-        if self._dialogs.take_given():
+        if any(not given.by_rule for given in self._dialogs.take_given()):
             self._on_problem("Your last answer to the page was not recorded: it asked by itself.")
         return self._steps
 
@@ -78,8 +78,9 @@ class HumanActionRecorder:
             try:
                 await self._take(human_action)
             except (BackstepError, PageGone) as error:
-                what = f"{human_action.kind} {human_action.label}".removeprefix("lost ")
-                self._on_problem(f"Not recorded ({what}): {error}")
+                kind = human_action.kind.replace("_", " ").removeprefix("lost")
+                what = f"{kind} {human_action.label}".strip()
+                self._on_problem(f"Not recorded{f' ({what})' if what else ''}: {error}")
             finally:
                 self._demonstration.done()
 

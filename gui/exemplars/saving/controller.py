@@ -27,6 +27,7 @@ class SavingController(FeatureController):
         super().__init__(window)
         self._service = service
         self._run = 0
+        self._is_saved = False
         self.shown: SavingWindow | None = None
         """The window, after it was opened."""
         self.follow(service.changed, self._show_view)
@@ -45,7 +46,11 @@ class SavingController(FeatureController):
             self.shown.replay_requested.connect(self._service.replay)
             self.shown.memory_requested.connect(self._service.use_memory)
             self.shown.edit_requested.connect(self.edit_requested)
-        self._run = run
+            self.shown.rejected.connect(self._on_closed)
+        if self.shown.isVisible() and run == self._run and not steps:
+            self.window.frame.show_beside(self.shown, "windows/keep")
+            return
+        self._run, self._is_saved = run, False
         self.shown.wait(run)
         self._service.open(run, steps=tuple(steps))
         self.window.frame.show_beside(self.shown, "windows/keep")
@@ -53,7 +58,13 @@ class SavingController(FeatureController):
     @Slot(object)
     def _show_view(self, view: SavingView) -> None:
         if self.shown is not None and view.run == self._run:
+            self._is_saved = view.saved is not None
             self.shown.show_view(view)
+
+    def _on_closed(self) -> None:
+        """End the replay of what was given up."""
+        if not self._is_saved:
+            self._service.replay(False)
 
 
 class RecordingController(FeatureController):

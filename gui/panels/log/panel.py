@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any, get_args
 
-from PySide6.QtCore import QModelIndex, Signal, Slot
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, QTimer, Signal, Slot
 from PySide6.QtWidgets import QAbstractItemView, QWidget
 
 from core.browser.log.records import RequestEntry, counts
@@ -62,7 +62,7 @@ class LogModel(LineModel[LogRow]):
         return sum(row.wrong for row in self.all)
 
     def show_step_rows(self, rows: Iterable[LogRow]) -> None:
-        """Replace the lines of the step in view."""
+        """Replace the lines of the step in view; what is current and selected has to be chosen again."""
         self.of_step = list(rows)
         self._merge()
 
@@ -118,7 +118,8 @@ def _columns(index: Index) -> tuple[Column, ...]:
     if row is None:
         return ()
     what = (row.text, row.tone if row.wrong else "text", 0)
-    return (clock(row.time), "dim", 13), (row.moment, "dim", 7), (row.sign, row.tone, 10), what
+    moment = clock(row.time) if row.time else ""  # Nothing of a step may have a time.
+    return (moment, "dim", 13), (row.moment, "dim", 7), (row.sign, row.tone, 10), what
 
 
 class LogPanel(LineList):
@@ -133,6 +134,9 @@ class LogPanel(LineList):
         self.model = LogModel()
         self._log = PageLogView()
         self._calls: tuple[CallView, ...] = ()
+        self._is_live = False
+        self._shown = (0, 0)
+        """Run and number of the step whose lines are shown."""
         choice = ("Filter", "Which lines to show", [name for name, _fits in _CHOICES])
         super().__init__(theme, self.model, _columns, name="Log", choice=choice, parent=parent)
         RowMenu(self.list, self.entries, copies=self._copies, record=self._record)
@@ -141,6 +145,9 @@ class LogPanel(LineList):
         self.clear_button = key_button("Clear", emptied, "", self._on_clear, self)
         self.list.clear_wanted.connect(self._on_clear)
         self.head.addWidget(self.clear_button)
+        self._gathering = QTimer(self, singleShot=True, interval=0)
+        """Of a step, calls and page log come one after the other."""
+        self._gathering.timeout.connect(self.gather)
         self._tell()
 
     @Slot(object)
@@ -154,35 +161,45 @@ class LogPanel(LineList):
     @Slot(object)
     def show_step(self, step: StepView) -> None:
         """Show the LLM calls of a step."""
-        self._calls = step.calls
-        self._show_step_rows(same=True)
+        self._calls, self._is_live = step.calls, step.live
+        self._gathering.start()
 
     @Slot(object)
     def show_log(self, view: PageLogView) -> None:
         """Show what the pages of a step reported."""
-        same = (view.run, view.step) == (self._log.run, self._log.step) and bool(self._log.parts)
         self._log = view
-        self._show_step_rows(same=same)
+        self._gathering.start()
 
     def wait(self, run: int, step: int) -> None:
         """Show that the page log of another step is being read; of no step if it is 0."""
         if (run, step) != (self._log.run, self._log.step):
             self._log = PageLogView(run=run, step=step, message=_READING if step else "")
-            self._show_step_rows(same=False)
+            self._gathering.start()
 
-    def _show_step_rows(self, *, same: bool) -> None:
-        bar = self.list.verticalScrollBar()
-        place, at_end = bar.value(), bar.value() >= bar.maximum()
+    def gather(self) -> None:
+        """Show the lines of the step between those of the program."""
+        self._gathering.stop()
         rows = [*page_rows(self._log.parts), *(call_row(call) for call in self._calls)]
         begun = min((row.time for row in rows), default=0.0)
-        if rows and (note := self._note):
+        if note := self._note:
             rows.append(note_row(begun, note))
         if rows == self.model.of_step:
             self._tell()
             return
+        bar = self.list.verticalScrollBar()
+        place, at_end = bar.value(), bar.value() >= bar.maximum()
+        chosen = {id(self.model.row(index)) for index in self.list.selectionModel().selectedIndexes()}
+        chosen_rows = [row for row in self.model.rows if id(row) in chosen]
         self.model.show_step_rows(rows)
+        for at, row in enumerate(self.model.rows if chosen_rows else ()):
+            if row in chosen_rows:
+                self.list.selectionModel().select(
+                    self.model.index(at), QItemSelectionModel.SelectionFlag.Select
+                )
+        step = (self._log.run, self._log.step)
+        same, self._shown = step == self._shown, step
         first = next((at for at, row in enumerate(self.model.rows) if row.time == begun), None)
-        if same or at_end or first is None:
+        if same or self._is_live or first is None:
             self._go_back_to(place, at_end=at_end)
         else:
             self.list.scrollTo(self.model.index(first), QAbstractItemView.ScrollHint.PositionAtTop)

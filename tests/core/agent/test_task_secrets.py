@@ -260,3 +260,15 @@ def test_an_exemplar_of_a_run_has_the_names_of_secrets(stage, llm_server, opened
     assert exemplar.steps[0].actions[0].endswith("[<secret:password>]")
     assert "Tr0ub4dor" not in exemplar.model_dump_json()
     assert exemplar.task == "Log in with <secret:password>."
+
+
+def test_a_secret_that_a_person_types_is_found_by_where_the_run_began_too(stage, opened):
+    """A page that leads on to another host has its run stored with that one."""
+    run = opened()
+    world, episode = run.world, run.state.episode
+    led_on = episode.replace(start_url="https://login.example.org/sign-in?next=%2F")
+    name = world.name_secret(led_on, "password", "open sesame!")
+    tabs, task = world.tabs, episode.task
+    for begun_at in (task.start_url, led_on.start_url, "https://login.example.org"):
+        assert tabs.typed_secrets(task.id, begun_at)[name] == "open sesame!"
+    assert tabs.typed_secrets(task.id, "https://elsewhere.example.org") == {}

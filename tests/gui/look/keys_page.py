@@ -40,7 +40,8 @@ def lines(window: MainWindow) -> Iterator[str]:
                 keys = ", ".join(record.key.split(" or "))
                 yield f"| {keys} | [{title}]({bound.help}) | {record.words} |"
         yield ""
-    yield "## Panels\n\nThe key of a panel shows it and moves the focus there. Pressed again, it hides the panel.\n"
+    yield "## Panels\n"
+    yield "The key of a panel shows it and moves the focus there. Pressed again, it folds or hides the panel.\n"
     yield "| Key | Panel |\n|---|---|"
     for place in PANELS:
         yield f"| {place.key} | [{place.name}]({window.place(place.name).help}) |"

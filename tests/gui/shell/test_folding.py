@@ -124,3 +124,28 @@ def test_breakpoints_fold_until_there_are_any(window: MainWindow, qtbot: QtBot):
     window.breakpoints.show_breaks(BreaksView())
     dock.bring()  # As its key does, and what adds a watch.
     assert not dock.folded
+
+
+def test_a_section_that_was_looked_into_and_put_away_unfolds_again_with_content(
+    window: MainWindow, session, qtbot: QtBot
+):
+    show(qtbot, window, session, EMPTY)
+    window.docks.reach("Plan & remedies")
+    assert window.place("Plan & remedies").is_seen
+    window.docks.reach("Plan & remedies")
+    assert folded(window) == set(AGENT)
+    show(qtbot, window, session, EMPTY.replace(number=6, plan=samples.STEP.plan))
+    assert window.place("Plan & remedies").is_seen
+
+
+def test_the_key_folds_the_section_with_the_focus_also_in_a_floating_dock(
+    window: MainWindow, session, qtbot: QtBot
+):
+    dock = window.docks.docks["Step"]
+    dock.setFloating(True)
+    dock.activateWindow()
+    qtbot.waitUntil(dock.isActiveWindow)
+    window.permissible.search.setFocus()
+    qtbot.waitUntil(window.permissible.search.hasFocus)
+    window.docks.fold_focused()
+    assert folded(window) & {"Permissible actions", "Runs & steps"} == {"Permissible actions"}

@@ -191,6 +191,8 @@ class SavingService(Service[SavingView]):
             if problem:  # If it is only the id that is wrong, the rest can be seen all the same.
                 kept = selection_of(survey, choice.replace(id=unused))
         except UsageError as error:
+            await self.stop()
+            self._replayed = None
             self.send(view.replace(problem=str(error)))
             return
         offers = offered(kept.exemplar)
@@ -213,7 +215,7 @@ class SavingService(Service[SavingView]):
     @property
     def jobs(self) -> tuple[Job, ...]:
         view = self.view
-        return (Job(title=f"Replaying run {view.run}", opens="library"),) if view.playing else ()
+        return (Job(title=f"Replaying run {view.run}", opens="saving", run=view.run),) if view.playing else ()
 
     @command
     async def replay(self, on: bool) -> None:
@@ -248,7 +250,7 @@ class SavingService(Service[SavingView]):
         services, row, lines = self.services, self._survey.row, list[str]()
         # What a bundled task does is undone by opening it again.
         bundled = entry.exemplar.environment in ("miniwob", "shop", "airline")
-        typed = services.tabs.typed_secrets.get(f"{row.task} {row.start_url}", {})
+        typed = services.tabs.typed_secrets(row.task, row.start_url)
         keys = {variable_of(name): value for name, value in typed.items()}
         with TemporaryDirectory() as folder:
             path = Path(folder) / "entry.json"

@@ -70,7 +70,7 @@ def test_a_suite_of_ones_own_goes_before_and_its_mistakes_have_file_and_line(tmp
     assert chosen("suite:shop", config=tmp_path) == ("miniwob/click-link",)
     assert suites_in(tmp_path)["shop"] == own
     own.write_text('tasks = [\n    "miniwob/click-link",\n    "miniwob/klick",\n]\n')
-    with pytest.raises(DataError, match=r"shop\.toml, line 1: There is no task miniwob/klick"):
+    with pytest.raises(DataError, match=r"shop\.toml, line 3: There is no task miniwob/klick"):
         chosen("suite:shop", config=tmp_path)
     own.write_text('task = ["miniwob/click-link"]\n')
     assert set(readable_suites(tmp_path)) == {"airline", "miniwob-step", "miniwob-synapse"}

@@ -64,3 +64,13 @@ def test_nothing_is_offered_inside_of_quotes_or_where_it_is_no_expression(field,
     field.completing = False
     qtbot.keyClicks(field, "pa")
     assert field.names.offered == ()
+
+
+def test_the_ends_of_the_list_are_where_the_arrows_stop(field, qtbot):
+    field.setFocus()
+    qtbot.keyClicks(field, "st")
+    qtbot.waitUntil(field.names.popup.isVisible)
+    qtbot.keyClick(field.names.popup, Qt.Key.Key_Up)
+    assert field.names.popup.currentIndex().isValid()
+    qtbot.keyClick(field.names.popup, Qt.Key.Key_Tab)
+    assert field.text() in field.names.offered

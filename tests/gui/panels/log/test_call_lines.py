@@ -24,7 +24,8 @@ def panel(qtbot: QtBot, theme) -> LogPanel:
 
 
 def shown(panel: LogPanel, *calls) -> list[str]:
-    panel.show_step(samples.STEP.replace(calls=calls))
+    panel.show_step(samples.STEP.replace(calls=calls, live=False))
+    panel.gather()
     return [row.whole.replace("\u202f", " ") for row in panel.model.rows]
 
 
@@ -59,6 +60,7 @@ def test_a_failed_call_counts_as_wrong(panel: LogPanel, qtbot: QtBot):
 
 def test_pages_calls_and_program_are_one_list_in_the_order_of_time(panel: LogPanel):
     panel.show_log(LOG)
+    panel.gather()
     first = panel.model.rows[0].time
     panel.show_lines((LogLine(time=first + 0.001, level="info", source="llm", text="in the middle"),))
     shown(panel, CALL.replace(started=first - 1))
@@ -74,22 +76,33 @@ def test_pages_calls_and_program_are_one_list_in_the_order_of_time(panel: LogPan
 
 def test_why_there_is_no_page_log_is_told_beside_the_calls(panel: LogPanel):
     panel.wait(1, 5)
+    panel.gather()
     panel.show_log(LOG.replace(run=1, step=5, parts=(), message="The run was imported without a page log."))
+    panel.gather()
     assert any("imported without a page log" in text for text in shown(panel, CALL))
 
 
 def test_another_step_scrolls_to_its_lines_and_the_same_stays(panel: LogPanel, qtbot: QtBot):
     panel.show_lines(samples.log_lines(200))
+    panel.wait(1, 1)
     shown(panel, CALL.replace(started=1.0))
     panel.list.verticalScrollBar().setValue(60)
-    panel.show_step(
-        samples.STEP.replace(calls=(CALL.replace(started=1.0), CALL.replace(started=2.0, number=4)))
-    )
+    shown(panel, CALL.replace(started=1.0), CALL.replace(started=2.0, number=4))
     assert panel.list.verticalScrollBar().value() == 60
     panel.wait(2, 1)
     panel.show_log(LOG.replace(run=2, step=1))
+    panel.gather()
     top = panel.list.indexAt(panel.list.viewport().rect().topLeft())
     assert panel.model.rows[top.row()].source != "program"
+
+
+def test_selected_lines_stay_selected_while_the_step_goes_on(panel: LogPanel):
+    panel.show_lines(samples.log_lines(20))
+    panel.list.setCurrentIndex(panel.model.index(5))
+    before = panel.model.rows[5]
+    shown(panel, CALL.replace(started=1.0))
+    (selected,) = panel.list.selectionModel().selectedIndexes()
+    assert panel.model.row(selected) == before
 
 
 def test_enter_shows_the_prompt_of_a_call(panel: LogPanel, qtbot: QtBot):

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QApplication
 
 from core.browser.log.records import ConsoleEntry, LogPart, PageLog
 from core.debugger.timeline.views import PageLogView
+from core.schema.events import LogLine
 from gui.panels.log.panel import LogPanel
 from gui.panels.log.rows import one_line
 from gui.widgets.item_views import RowMenu
@@ -33,18 +34,27 @@ def texts(panel):
 
 def test_it_says_what_to_do_where_there_is_nothing(panel):
     assert "Nothing is logged yet" in panel.or_words.words.text()
-    panel.wait(1, 2)
-    assert "is being read" in panel.or_words.words.text()
-    panel.show_log(PageLogView(run=1, step=2, message="This step was stored before."))
-    assert panel.or_words.words.text() == "This step was stored before."
-    panel.show_log(PageLogView(run=1, step=2))
-    assert "reported nothing" in panel.or_words.words.text()
+
+
+def test_it_says_why_there_is_no_page_log_also_between_lines_of_the_program(panel):
+    panel.show_lines((LogLine(time=5.0, level="info", source="llm", text="ready"),))
+    panel.choice.setCurrentText("This step")
+    for view, said in (
+        (None, "is being read"),
+        (PageLogView(run=1, step=2, message="This step was stored before."), "This step was stored before."),
+        (PageLogView(run=1, step=2), "reported nothing"),
+    ):
+        panel.wait(1, 2) if view is None else panel.show_log(view)
+        panel.gather()
+        (text,) = texts(panel)
+        assert said in text
 
 
 def test_each_kind_has_its_words_and_what_went_wrong_is_counted(panel, qtbot):
     facts = []
     panel.fact_changed.connect(facts.append)
     panel.show_log(LOG)
+    panel.gather()
     first, *others = texts(panel)
     assert first.startswith("200 GET http://127.0.0.1:41873/item/B09?session=s3cret · 41 ms")
     assert others == [
@@ -63,6 +73,7 @@ def test_each_kind_has_its_words_and_what_went_wrong_is_counted(panel, qtbot):
 
 def test_kind_and_words_choose_the_lines(panel):
     panel.show_log(LOG)
+    panel.gather()
     panel.choice.setCurrentText("Requests")
     assert len(texts(panel)) == 5
     panel.search.setText("beacon refused")
@@ -78,6 +89,7 @@ def test_kind_and_words_choose_the_lines(panel):
 
 def test_lines_are_copied_with_their_time_and_place(panel, qtbot):
     panel.show_log(LOG)
+    panel.gather()
     panel.choice.setCurrentText("Console")
     panel.list.setCurrentIndex(panel.model.index(1))
     qtbot.keyClick(panel.list, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
@@ -89,6 +101,7 @@ def test_lines_are_copied_with_their_time_and_place(panel, qtbot):
 
 def test_ten_thousand_lines_are_shown_at_once(panel):
     panel.show_log(console(*(f"line {at}" for at in range(10_000))))
+    panel.gather()
     assert panel.model.rowCount() == 10_000
     panel.search.setText("line 9999")
     assert texts(panel) == ["line 9999"]
@@ -97,6 +110,7 @@ def test_ten_thousand_lines_are_shown_at_once(panel):
 def test_hostile_texts_are_one_readable_line_each(panel):
     hostile = "<b>bold</b>\x00\n\u202eright to left\ud800 " + "x" * 5000
     panel.show_log(console(hostile, "שלום עולם"))
+    panel.gather()
     first, second = panel.model.rows
     assert "\n" not in first.text
     assert "\x00" not in first.text
@@ -112,13 +126,16 @@ def test_hostile_texts_are_one_readable_line_each(panel):
 def test_the_place_in_the_list_stays_while_the_same_step_goes_on(panel):
     lines = [f"line {at}" for at in range(200)]
     panel.show_log(console(*lines))
+    panel.gather()
     panel.list.verticalScrollBar().setValue(50)
     panel.show_log(console(*lines, "one more"))
+    panel.gather()
     assert panel.list.verticalScrollBar().value() == 50
 
 
 def test_a_line_offers_to_be_copied_and_to_find_its_like(panel):
     panel.show_log(LOG)
+    panel.gather()
     entries = panel.list.findChild(RowMenu).all_entries(panel.model.index(4))
     alike, copy = entries[:2]
     copy.do()

@@ -52,6 +52,17 @@ def add_runs_commands(app: typer.Typer) -> None:
         show_run(settings_with(db=db), run, step, as_json=as_json)
 
     @app.command()
+    def causes(
+        run: Annotated[int, typer.Argument(help="The number of a failed run.")],
+        as_json: AsJson = False,
+        db: Database = None,
+    ) -> None:
+        """Show what may have caused a run to fail, with evidence and place, the likeliest first."""
+        from core.cli.causes import show_causes
+
+        show_causes(settings_with(db=db), run, as_json=as_json)
+
+    @app.command()
     def export(
         run: Annotated[int, typer.Argument(help="The run's number.")],
         output: Annotated[

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from core.agent.run_history import RunHistory
-from core.debugger.compare.parting import exactly
+from core.debugger.causes.kinds.limits import loop_of
 from core.debugger.evaluations.bisection import bisected
 from core.debugger.evaluations.failures import Deciding, deciding
 from core.debugger.fix.views import Clue
@@ -12,10 +12,6 @@ from core.schema.step import Recognised, record_of
 from core.trace.records import RunRow, StepRow
 from core.trace.store import TraceStore
 
-_LONGEST_PERIOD = 4
-"""Steps of a loop that is found."""
-_PATIENT = ("scroll", "wait")
-"""Actions that are often meant to be repeated."""
 _LAST = "This is the last step. Nothing else is known about the failure."
 _ENDS = {
     "running": "This is the last step so far; the run has not ended.",
@@ -95,21 +91,8 @@ def _alike(parted: Deciding | None) -> Iterator[Clue]:
 
 
 def _loop(steps: Sequence[StepRow]) -> Iterator[Clue]:
-    """Find the first stretch of steps that does the same at least three times, on the same page."""
-    ways = [(exactly(step), step.url) for step in steps]
-    for period in range(1, _LONGEST_PERIOD + 1):
-        same = 0
-        for at in range(len(ways) - period + 1):
-            goes_on = at + period < len(ways) and ways[at] == ways[at + period] and bool(ways[at][0])
-            if goes_on:
-                same += 1
-                continue
-            patient = all(way.partition(" ")[0] in _PATIENT for way, _ in ways[at - same : at])
-            if same >= period * (5 if patient else 2):
-                first, end = steps[at - same].number, steps[at + period - 1].number
-                yield Clue(step=first, reason=f"The run looped over steps {first} to {end}.")
-                return
-            same = 0
+    if (span := loop_of(steps)) is not None:
+        yield Clue(step=span[0], reason=f"The run looped over steps {span[0]} to {span[1]}.")
 
 
 def _policies(store: TraceStore, row: RunRow, last: StepRow, *, lacked: bool) -> Iterator[Clue]:

@@ -1,0 +1,171 @@
+"""What the kinds of causes read of a failed run, and of a successful run on the same task: each part once."""
+
+from collections.abc import Mapping
+from functools import cached_property, lru_cache
+from typing import TypeVar
+
+from core.agent.presets import Preset
+from core.agent.resources import AgentResources
+from core.agent.spaces.file import SpaceAction, SpaceState, StateSpace
+from core.debugger.compare.views import comparable
+from core.debugger.editing.files import AgentFiles
+from core.debugger.evaluations.failures import Deciding, deciding
+from core.schema.action import Action
+from core.schema.errors import BackstepError
+from core.schema.messages import LLMReply
+from core.schema.observation import Observation
+from core.schema.step import Acted, CallRecord, Observed, PhaseRecord, Recognised, action_of, record_of
+from core.settings.toml_layout import Location, layout
+from core.trace.calls import stored_prompt, stored_reply
+from core.trace.records import RunRow, StepRow
+from core.trace.store import TraceStore
+
+R = TypeVar("R", bound=PhaseRecord)
+
+
+class RunFacts:
+    """One run of the trace. Methods raise TraceError where it is damaged."""
+
+    def __init__(self, store: TraceStore, row: RunRow) -> None:
+        self.store = store
+        self.row = row
+        self.records = lru_cache(maxsize=None)(self._records)
+        """The records of a step, by its number."""
+
+    @cached_property
+    def steps(self) -> tuple[StepRow, ...]:
+        """The steps that were decided on."""
+        return tuple(
+            step for step in self.store.steps(self.row.run) if step.action or step.outcome != "pending"
+        )
+
+    @cached_property
+    def calls(self) -> Mapping[int, tuple[CallRecord, ...]]:
+        """The LLM calls of each step."""
+        by_step: dict[int, tuple[CallRecord, ...]] = {}
+        for call in self.store.calls.of(self.row.run):
+            by_step[call.step] = (*by_step.get(call.step, ()), call)
+        return by_step
+
+    def _records(self, step: int) -> tuple[PhaseRecord, ...]:
+        return self.store.step(self.row.run, step).records
+
+    def part(self, step: int, cls: type[R]) -> R | None:
+        """Return what a phase of a step left."""
+        return record_of(cls, self.records(step))
+
+    def page(self, step: int) -> Observation | None:
+        observed = self.part(step, Observed)
+        return observed.observation if observed is not None else None
+
+    def action(self, step: int) -> Action | None:
+        return action_of(self.records(step))
+
+    def state_of(self, step: int) -> str:
+        recognised = self.part(step, Recognised)
+        return recognised.state if recognised is not None else ""
+
+    def did(self, step: StepRow) -> str:
+        """Return what a step did in words that are the same in another run of the task."""
+        acted = self.part(step.number, Acted)
+        return comparable(
+            " ".join(filter(None, (step.action.partition(" ")[0], acted.target if acted else "")))
+        )
+
+    def prompt(self, call: CallRecord) -> str:
+        """Return the text of what was sent."""
+        return "\n\n".join(
+            message.text for message in stored_prompt(self.store, call).messages if message.text
+        )
+
+    def reply(self, call: CallRecord) -> LLMReply | None:
+        return stored_reply(self.store, call)
+
+
+class FailureFacts(RunFacts):
+    """A failed run, with the files of its agent and a success to compare it with."""
+
+    def __init__(self, store: TraceStore, row: RunRow, resources: AgentResources, files: AgentFiles) -> None:
+        super().__init__(store, row)
+        self.resources = resources
+        self.files = files
+
+    @cached_property
+    def preset(self) -> Preset | None:
+        try:
+            return self.resources.presets.get(self.row.preset)
+        except BackstepError:
+            return None  # It is gone, or wrong, or of an attached agent.
+
+    @cached_property
+    def parted(self) -> Deciding | None:
+        return deciding(self.store, self.row)
+
+    @cached_property
+    def success(self) -> RunFacts | None:
+        """A successful run on the same task, at the same seed if there is one."""
+        run = self.parted.success if self.parted is not None else None
+        return RunFacts(self.store, self.store.run(run)) if run is not None else None
+
+    @property
+    def is_same_seed(self) -> bool:
+        return self.parted is not None and self.parted.same_seed
+
+    @cached_property
+    def at(self) -> int:
+        """The step that decided the run: the first that no success took, else the last; 0 without steps."""
+        if self.parted is not None and self.parted.parting.did:
+            return self.parted.parting.step
+        return self.steps[-1].number if self.steps else 0
+
+    @cached_property
+    def instead(self) -> StepRow | None:
+        """The step that the success took in place of `at`."""
+        numbers = [step.number for step in self.steps]
+        if self.success is None or self.at not in numbers:
+            return None
+        index = numbers.index(self.at)
+        return self.success.steps[index] if index < len(self.success.steps) else None
+
+    # Files
+
+    @cached_property
+    def space(self) -> StateSpace | None:
+        """The state space that the run used, as its file is now."""
+        for step in self.steps:
+            recognised = self.part(step.number, Recognised)
+            if recognised is not None and recognised.diagram is not None:
+                try:
+                    return self.resources.spaces.get(recognised.space)
+                except BackstepError:
+                    return None
+        return None
+
+    def name_of(self, path: str) -> str:
+        """Return the name of an agent's file; empty for one elsewhere."""
+        try:
+            return self.files.name_of(path)
+        except BackstepError:
+            return ""
+
+    def state(self, name: str) -> tuple[int, SpaceState] | None:
+        """Return a state of the space with its position in the file."""
+        states = enumerate(self.space.state if self.space is not None else ())
+        return next(((at, state) for at, state in states if state.name == name), None)
+
+    def space_action(self, state: str, name: str) -> tuple[Location, SpaceAction] | None:
+        """Return an action of a state with its location in the file."""
+        place = self.state(state)
+        actions = enumerate(place[1].action if place is not None else ())
+        return next(
+            ((("state", place[0], "action", at), one) for at, one in actions if place and one.name == name),
+            None,
+        )
+
+    def line_in_space(self, *location: int | str) -> int:
+        """Return the line of a value of the space's file, from 1; 0 if it is not there."""
+        return (layout(self.space.text).line_of(location) or 0) if self.space is not None else 0
+
+    @property
+    def space_file(self) -> str:
+        return self.name_of(self.space.path) if self.space is not None and self.space.path else ""

@@ -1,0 +1,66 @@
+"""The causes of a failed run, ranked. `KINDS` has the kinds; packages add theirs as entry points `backstep.causes`."""
+
+from functools import lru_cache
+
+from core.agent.resources import AgentResources
+from core.debugger.causes.facts import FailureFacts
+from core.debugger.causes.kinds import choice, limits, page, policies, replies, spaces
+from core.debugger.causes.kinds.kind import CauseKind
+from core.debugger.causes.records import Cause
+from core.debugger.editing.files import AgentFiles
+from core.schema.errors import UsageError
+from core.setup.plugins import Plugins, expect, guarded, load_plugins
+from core.trace.records import RunRow
+from core.trace.store import TraceStore
+
+KINDS: tuple[CauseKind, ...] = (
+    spaces.StateNotRecognised(),
+    spaces.WrongState(),
+    spaces.ActionNotThere(),
+    spaces.MacroDiffers(),
+    spaces.LeadsElsewhere(),
+    limits.Looped(),
+    limits.BudgetSpent(),
+    limits.GateRefused(),
+    policies.PolicyCameBack(),
+    policies.PolicyNotCalled(),
+    replies.CallFailed(),
+    replies.ReplyUnusable(),
+    replies.PromptLacks(),
+    replies.AbstractionDropped(),
+    replies.ExemplarOfAnother(),
+    page.ActionFailed(),
+    page.NoEffect(),
+    page.PageTrouble(),
+    page.PersonsOwn(),
+    page.JudgedWrongly(),
+    choice.ChoseOtherwise(),
+    choice.JudgesReason(),
+    choice.LastStep(),
+)
+
+
+@lru_cache(maxsize=1)
+def plugins() -> Plugins[CauseKind]:
+    """Return the kinds that installed packages add, and why others were left out."""
+    taken = {kind.name for kind in KINDS}
+    return load_plugins("causes", taken, lambda name, thing: expect(CauseKind, name, thing, "name"))  # type: ignore[type-abstract]
+
+
+def causes_of(store: TraceStore, run: int, resources: AgentResources, files: AgentFiles) -> tuple[Cause, ...]:
+    """Return what may have caused a run to fail, the likeliest first; none for a success.
+
+    `resources` and `files` are those that the run used, as they are now. Raises UsageError for a run that has not
+    ended, and TraceError.
+    """
+    row: RunRow = store.run(run)
+    if row.outcome == "running":
+        raise UsageError(f"Run {run} has not ended yet. Wait for its end, or stop it.")
+    if row.verdict.success:
+        return ()
+    facts = FailureFacts(store, row, resources, files)
+    found = [cause for kind in KINDS for cause in kind.find(facts)]
+    for name, kind in plugins().things.items():
+        with guarded(name):
+            found += kind.find(facts)
+    return tuple(sorted(found, key=lambda cause: -cause.rank))

@@ -1,0 +1,132 @@
+"""Causes in what the LLM chose with all that it needed in view, and what the judge of the task said of it."""
+
+import re
+from collections.abc import Iterator
+
+from core.debugger.causes.facts import FailureFacts
+from core.debugger.causes.kinds.kind import CauseKind
+from core.debugger.causes.kinds.limits import instruction_place
+from core.debugger.causes.records import Cause, Evidence
+from core.schema.action_space import Choice
+from core.schema.step import Recognised
+from core.trace.records import StepRow
+
+_MISSING = re.compile(
+    r"missing ([^;)]+)|(\w[\w ]*) (?:was|were|is|are) not\b|expected ([^;,)]+)", re.IGNORECASE
+)
+
+
+class ChoseOtherwise(CauseKind):
+    """The LLM chose something else than a success, which was permissible as well."""
+
+    name = "chose-otherwise"
+    weight = 0.45
+
+    def find(self, facts: FailureFacts) -> Iterator[Cause]:
+        instead, success = facts.instead, facts.success
+        recognised = facts.part(facts.at, Recognised) if facts.at else None
+        step = next((one for one in facts.steps if one.number == facts.at), None)
+        if instead is None or success is None or recognised is None or step is None:
+            return
+        if recognised.permissible.action(instead.action.partition(" ")[0]) is None:
+            return
+        file, line = instruction_place(facts, facts.at)
+        yield Cause(
+            kind=self.name,
+            step=step.number,
+            what=f"The LLM chose {step.in_words}; a success chose {instead.in_words}.",
+            evidence=(
+                Evidence(step=step.number, part="reply", text=step.thought),
+                Evidence(step=instead.number, part="success", run=success.row.run, text=instead.thought),
+            ),
+            file=file,
+            line=line,
+            field="action",
+            certainty="likely" if facts.is_same_seed else "possible",
+            why="The action of the success was permissible here as well.",
+            weight=self.weight,
+        )
+
+
+class JudgesReason(CauseKind):
+    """What the judge of the task found missing, and the step that had something with it on offer and chose another."""
+
+    name = "judge"
+    weight = 0.5
+
+    def find(self, facts: FailureFacts) -> Iterator[Cause]:
+        reason = facts.row.verdict.reason
+        said = [next(filter(None, groups)).strip() for groups in _MISSING.findall(reason)]
+        wanted = {word for phrase in said for word in _words(phrase)}
+        if not wanted or facts.row.verdict.success:
+            return
+        for step in facts.steps:
+            better = self._better(facts, step, wanted)
+            if not better:
+                continue
+            file, line = instruction_place(facts, step.number)
+            yield Cause(
+                kind=self.name,
+                step=step.number,
+                what=f"The judge found {', '.join(said)} missing. Step {step.number} did {step.in_words}, and had "
+                f"{better[0].label or better[0].value} on offer.",
+                evidence=(
+                    Evidence(step=facts.steps[-1].number, part="judge", text=reason),
+                    *(
+                        Evidence(step=step.number, part="page", text=one.label or one.value)
+                        for one in better[:3]
+                    ),
+                    Evidence(step=step.number, part="reply", text=step.thought),
+                ),
+                file=file,
+                line=line,
+                field="action",
+                certainty="likely",
+                why="What was on offer has the words that the judge misses, and what was chosen has not.",
+                weight=self.weight,
+            )
+            return
+
+    def _better(self, facts: FailureFacts, step: StepRow, wanted: set[str]) -> list[Choice]:
+        """Return what could have been chosen in place of what was, and has all that the judge misses."""
+        recognised = facts.part(step.number, Recognised)
+        action = (
+            recognised.permissible.action(step.action.partition(" ")[0]) if recognised is not None else None
+        )
+        for parameter in action.parameters if action is not None else ():
+            chosen = [one for one in parameter.choices or () if f"[{one.value}]" in step.action]
+            if not chosen or wanted <= _words(chosen[0].label):
+                continue
+            return [one for one in parameter.choices or () if wanted <= _words(one.label)]
+        return []
+
+
+def _words(text: str) -> set[str]:
+    """Return the words of a text that tell something, without their endings."""
+    return {word[:6] for word in re.findall(r"[a-z]{4,}", text.lower())}
+
+
+class LastStep(CauseKind):
+    """Nothing else is known: the agent ended, or was ended, at its last step."""
+
+    name = "last-step"
+    weight = 0.05
+
+    def find(self, facts: FailureFacts) -> Iterator[Cause]:
+        if not facts.steps:
+            return
+        step = facts.steps[-1]
+        file, line = instruction_place(facts, step.number)
+        reason = facts.row.verdict.reason or facts.row.error
+        yield Cause(
+            kind=self.name,
+            step=step.number,
+            what=f"The run ended with {step.in_words}{f': {reason}' if reason else '.'}",
+            evidence=(Evidence(step=step.number, part="action", text=step.thought or step.action),),
+            file=file,
+            line=line,
+            field="action",
+            certainty="possible",
+            why="Nothing else speaks for a step.",
+            weight=self.weight,
+        )

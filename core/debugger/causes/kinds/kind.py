@@ -1,0 +1,21 @@
+"""What every kind of cause is: a pure function of the stored run."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import ClassVar
+
+from core.debugger.causes.facts import FailureFacts
+from core.debugger.causes.records import Cause
+
+
+class CauseKind(ABC):
+    """Finds the causes of one kind in a failed run; yields none where nothing speaks for one."""
+
+    name: ClassVar[str]
+    """As in `Cause.kind`."""
+    weight: ClassVar[float]
+    """As in `Cause.weight`."""
+
+    @abstractmethod
+    def find(self, facts: FailureFacts) -> Iterator[Cause]:
+        """Yield the causes, the likeliest first. Raises TraceError where the run is damaged."""

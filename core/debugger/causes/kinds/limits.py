@@ -1,0 +1,182 @@
+"""Causes in how a run goes on: a loop, a limit, a gate."""
+
+from collections.abc import Iterator, Sequence
+
+from core.debugger.causes.facts import FailureFacts
+from core.debugger.causes.kinds.kind import CauseKind
+from core.debugger.causes.records import Cause, Evidence
+from core.debugger.compare.parting import exactly
+from core.schema.step import Recognised
+from core.settings.toml_layout import Location, layout
+from core.trace.records import StepRow
+
+_LONGEST_PERIOD = 4
+"""Steps of a loop that is found."""
+_PATIENT = ("scroll", "wait")
+"""Actions that are often meant to be repeated."""
+
+
+def instruction_place(facts: FailureFacts, step: int) -> tuple[str, int]:
+    """Return file and line of the instruction that held at a step: of the policy at work, or else of the state."""
+    recognised = facts.part(step, Recognised)
+    if recognised is None:
+        return "", 0
+    if recognised.stack is not None and recognised.stack.frames:
+        frame = recognised.stack.frames[-1]
+        name = facts.name_of(frame.file) if frame.file else ""
+        if name:
+            return name, _line_below_heading(facts.files.read(name), "instruction")
+    state = facts.state(recognised.state)
+    if state is not None and facts.space_file:
+        return facts.space_file, facts.line_in_space("state", state[0], "instruction")
+    return "", 0
+
+
+def _line_below_heading(text: str, heading: str) -> int:
+    lines = text.splitlines()
+    head = next(
+        (at for at, line in enumerate(lines) if line.strip("# ").lower() == heading and "#" in line), 0
+    )
+    return next((at + 1 for at in range(head + 1, len(lines)) if lines[at].strip()), 1)
+
+
+def loop_of(steps: Sequence[StepRow]) -> tuple[int, int] | None:
+    """Return the first and last step of the first stretch that does the same at least three times on the same page."""
+    ways = [(exactly(step), step.url) for step in steps]
+    for period in range(1, _LONGEST_PERIOD + 1):
+        same = 0
+        for at in range(len(ways) - period + 1):
+            goes_on = at + period < len(ways) and ways[at] == ways[at + period] and bool(ways[at][0])
+            if goes_on:
+                same += 1
+                continue
+            patient = all(way.partition(" ")[0] in _PATIENT for way, _ in ways[at - same : at])
+            if same >= period * (5 if patient else 2):
+                return steps[at - same].number, steps[at + period - 1].number
+            same = 0
+    return None
+
+
+class Looped(CauseKind):
+    """The run did the same on the same page again and again."""
+
+    name = "loop"
+    weight = 0.5
+
+    def find(self, facts: FailureFacts) -> Iterator[Cause]:
+        span = loop_of(facts.steps)
+        if span is None:
+            return
+        first, end = span
+        step = next(one for one in facts.steps if one.number == first)
+        file, line = instruction_place(facts, first)
+        yield Cause(
+            kind=self.name,
+            step=first,
+            what=f"The run did the same from step {first} to step {end}: {step.in_words}.",
+            evidence=(
+                Evidence(step=first, part="action", text=step.action),
+                Evidence(step=end, part="action", text=f"the page was the same: {step.url}"),
+            ),
+            file=file,
+            line=line,
+            certainty="likely",
+            why="The instruction that held says nothing that ends it.",
+            weight=self.weight,
+        )
+
+
+class BudgetSpent(CauseKind):
+    """A limit ended the run: page actions, LLM calls, transitions, calls of policies."""
+
+    name = "budget"
+    weight = 0.6
+
+    def find(self, facts: FailureFacts) -> Iterator[Cause]:
+        row = facts.row
+        last = facts.steps[-1] if facts.steps else None
+        if row.outcome != "budget" or last is None:
+            return
+        recognised = facts.part(last.number, Recognised)
+        by_space = recognised is not None and bool(recognised.over or recognised.budget_note)
+        needed = facts.success.row.steps if facts.success is not None else 0
+        needs_more = needed > row.steps
+        file, said = "", "page actions or LLM calls"
+        location: Location = ()
+        if by_space and recognised is not None and facts.space_file:
+            file, location = facts.space_file, ("backup", "transitions")
+            said = recognised.over or recognised.budget_note
+        elif facts.preset is not None:
+            file, location = self._limit_of_preset(facts)
+        yield Cause(
+            kind=self.name,
+            step=last.number,
+            what=f"The run was out of its budget after {row.steps} steps and {row.llm_calls} LLM calls ({said}).",
+            evidence=(
+                Evidence(step=last.number, part="action", text=last.in_words),
+                *(
+                    (
+                        Evidence(
+                            step=0, part="success", run=facts.success.row.run, text=f"took {needed} steps"
+                        ),
+                    )
+                    if facts.success is not None
+                    else ()
+                ),
+            ),
+            file=file,
+            line=self._line(facts, file, location),
+            field="" if file else "budget",
+            certainty="sure" if needs_more else "possible" if loop_of(facts.steps) else "likely",
+            why=(
+                f"A success took {needed} steps, more than this run was given."
+                if needs_more
+                else "Whether it was on the right way is not known."
+            ),
+            weight=self.weight,
+        )
+
+    def _limit_of_preset(self, facts: FailureFacts) -> tuple[str, Location]:
+        """Return the file of the preset, if it has a limit of its own, with the key of the limit."""
+        assert facts.preset is not None
+        name = f"presets/{facts.preset.name}.toml"
+        if name not in facts.files.names():
+            return "", ()
+        keys = layout(facts.files.read(name)).values
+        for location in (
+            ("plan", "actions"),
+            ("policies", "limits", "calls"),
+            ("policies", "limits", "depth"),
+        ):
+            if location in keys:
+                return name, location
+        return "", ()
+
+    def _line(self, facts: FailureFacts, file: str, location: Location) -> int:
+        if not file or not location:
+            return 0
+        if file == facts.space_file:
+            return facts.line_in_space(*location)
+        return layout(facts.files.read(file)).line_of(location) or 0
+
+
+class GateRefused(CauseKind):
+    """A gate did not let an action pass."""
+
+    name = "gate"
+    weight = 0.9
+
+    def find(self, facts: FailureFacts) -> Iterator[Cause]:
+        step = facts.steps[-1] if facts.steps else None
+        if facts.row.outcome != "gate" or step is None:
+            return
+        yield Cause(
+            kind=self.name,
+            step=step.number,
+            what=f"A gate ended the run before {step.in_words}: {facts.row.error or step.message}",
+            evidence=(Evidence(step=step.number, part="action", text=step.action),),
+            field="gate",
+            certainty="sure",
+            why="The run ended there by rule.",
+            weight=self.weight,
+        )

@@ -1,0 +1,173 @@
+"""Causes in the page: actions that failed, requests that failed, dialogs, errors, and what a person did."""
+
+from collections.abc import Iterator
+
+from core.browser.log.records import DialogEntry, ErrorEntry, RequestEntry
+from core.debugger.causes.facts import FailureFacts
+from core.debugger.causes.kinds.kind import CauseKind
+from core.debugger.causes.records import Cause, Evidence
+from core.schema.observation import Observation
+from core.schema.step import Acted, Aligned, Judgement
+from core.trace.records import StepRow
+
+
+class ActionFailed(CauseKind):
+    """The actions at the end of the run failed: the element was gone, covered, disabled, or took another value."""
+
+    name = "action-failed"
+    weight = 0.5
+
+    def find(self, facts: FailureFacts) -> Iterator[Cause]:
+        failed: StepRow | None = None
+        count = 0
+        for step in reversed(facts.steps):
+            if step.outcome != "failed":
+                break
+            failed, count = step, count + 1
+        if failed is None:
+            return
+        others = f", as did the {count - 1} after it" if count > 1 else ""
+        yield Cause(
+            kind=self.name,
+            step=failed.number,
+            what=f"{failed.in_words} failed{others}: {failed.message}",
+            evidence=(Evidence(step=failed.number, part="action", text=failed.message),),
+            field="action",
+            certainty="likely",
+            why="Nothing that the run did after it succeeded.",
+            weight=self.weight,
+        )
+
+
+class NoEffect(CauseKind):
+    """An action changed nothing in the page, and in the success it did."""
+
+    name = "no-effect"
+    weight = 0.3
+
+    def find(self, facts: FailureFacts) -> Iterator[Cause]:
+        for step, after in zip(facts.steps, facts.steps[1:], strict=False):
+            acted = facts.part(step.number, Acted)
+            if acted is None or acted.effect != "page action" or acted.outcome != "done" or not acted.target:
+                continue
+            before, then = facts.page(step.number), facts.page(after.number)
+            if before is None or then is None or before.url != then.url:
+                continue
+            if [(e.role, e.name, e.value) for e in before.elements] == [
+                (e.role, e.name, e.value) for e in then.elements
+            ]:
+                yield Cause(
+                    kind=self.name,
+                    step=step.number,
+                    what=f"{step.in_words} changed nothing that can be read of the page.",
+                    evidence=(Evidence(step=step.number, part="action", text=step.action),),
+                    field="action",
+                    certainty="possible",
+                    why="The page was the same before and after it.",
+                    weight=self.weight,
+                )
+                return
+
+
+def _read(page: Observation) -> list[tuple[str, str, str | None]]:
+    return [(element.role, element.name, element.value) for element in page.elements]
+
+
+class PageTrouble(CauseKind):
+    """A request failed, a page reported an error, or a dialog was answered by rule."""
+
+    name = "page-trouble"
+    weight = 0.3
+
+    def find(self, facts: FailureFacts) -> Iterator[Cause]:
+        for step in facts.steps:
+            for part in facts.store.pages.log(facts.row.run, step.number) or ():
+                for entry in part.log.entries:
+                    said = _trouble(entry)
+                    if not said:
+                        continue
+                    yield Cause(
+                        kind=self.name,
+                        step=step.number,
+                        what=f"In step {step.number} {said}.",
+                        evidence=(Evidence(step=step.number, part="log", text=said),),
+                        field="page log",
+                        certainty="likely" if facts.row.outcome == "error" else "possible",
+                        why="Whether the task needed it is not known.",
+                        weight=self.weight,
+                    )
+                    return
+
+
+def _trouble(entry: object) -> str:
+    if isinstance(entry, RequestEntry) and (entry.failed or (entry.status or 0) >= 400):
+        is_wanted = entry.type in ("Document", "XHR", "Fetch")
+        return f"{entry.method} {entry.url} failed ({entry.status or entry.text})" if is_wanted else ""
+    if isinstance(entry, ErrorEntry):
+        return f"the page reported an error: {entry.text[:200]}"
+    if isinstance(entry, DialogEntry) and entry.dialog in ("confirm", "prompt"):
+        return f"the page asked “{entry.text[:120]}”, and it was answered: {entry.answer}"
+    return ""
+
+
+class PersonsOwn(CauseKind):
+    """A person chose the action at the deciding step."""
+
+    name = "person"
+    weight = 0.6
+
+    def find(self, facts: FailureFacts) -> Iterator[Cause]:
+        step = next((step for step in facts.steps if step.number == facts.at), None)
+        if step is None or step.origin != "person":
+            return
+        yield Cause(
+            kind=self.name,
+            step=step.number,
+            what=f"A person chose {step.in_words}.",
+            evidence=(Evidence(step=step.number, part="action", text=step.action),),
+            field="action",
+            certainty="likely",
+            why="It is the first step that a success did otherwise, or the last one.",
+            weight=self.weight,
+        )
+
+
+class JudgedWrongly(CauseKind):
+    """A step was judged to have failed, or the task to be done, where a success was judged otherwise."""
+
+    name = "judged-wrongly"
+    weight = 0.6
+
+    def find(self, facts: FailureFacts) -> Iterator[Cause]:
+        success = facts.success
+        if success is None:
+            return
+        theirs: dict[str, Judgement] = {}
+        for other in success.steps:
+            if (judged := success.part(other.number, Aligned)) is not None and judged.judged:
+                theirs.setdefault(success.did(other), judged)
+        for step in facts.steps:
+            mine = facts.part(step.number, Aligned)
+            their = theirs.get(facts.did(step))
+            if mine is None or not mine.judged or their is None or mine.aligned == their.aligned:
+                continue
+            yield Cause(
+                kind=self.name,
+                step=step.number,
+                what=f"{step.in_words} was judged {_in_words(mine)}; in the success it was judged {_in_words(their)}.",
+                evidence=(
+                    Evidence(step=step.number, part="judge", text=mine.sentence),
+                    Evidence(step=0, part="success", run=success.row.run, text=their.sentence),
+                ),
+                file=f"prompts/{facts.preset.prompts.aligned}" if facts.preset is not None else "",
+                line=1,
+                field="judgement",
+                certainty="likely",
+                why="The same action did the same in both runs.",
+                weight=self.weight,
+            )
+            return
+
+
+def _in_words(judged: Judgement) -> str:
+    return {True: "right", False: "wrong", None: "neither"}[judged.aligned]

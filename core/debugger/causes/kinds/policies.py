@@ -1,0 +1,91 @@
+"""Causes in policies: one that came back without what it was called for, or was not called at all."""
+
+from collections.abc import Iterator
+
+from core.debugger.causes.facts import FailureFacts
+from core.debugger.causes.kinds.kind import CauseKind
+from core.debugger.causes.kinds.limits import instruction_place
+from core.debugger.causes.records import Cause, Evidence
+from core.schema.step import FrameRecord, Recognised
+from core.trace.records import StepRow
+
+
+def _finished(facts: FailureFacts) -> Iterator[tuple[StepRow, FrameRecord]]:
+    """Yield each frame that came back, with the last step at which it was at work."""
+    seen: set[int] = set()
+    for step, after in zip(facts.steps, facts.steps[1:], strict=False):
+        recognised = facts.part(after.number, Recognised)
+        for frame in (
+            recognised.stack.finished if recognised is not None and recognised.stack is not None else ()
+        ):
+            if frame.number not in seen:
+                seen.add(frame.number)
+                yield step, frame
+
+
+class PolicyCameBack(CauseKind):
+    """A policy lacked something, or returned nothing."""
+
+    name = "policy-returned"
+    weight = 0.6
+
+    def find(self, facts: FailureFacts) -> Iterator[Cause]:
+        for step, frame in _finished(facts):
+            lacked = frame.state == "lacked"
+            if frame.caller is None or not (lacked or (frame.state == "returned" and not frame.outcome)):
+                continue
+            said = f"lacked something: {frame.outcome}" if lacked else "returned nothing"
+            name = facts.name_of(frame.file) if frame.file else ""
+            yield Cause(
+                kind=self.name,
+                step=step.number,
+                what=f"The policy {frame.written} {said}.",
+                evidence=(
+                    Evidence(
+                        step=step.number, part="policy", text=f"{frame.policy}: {frame.outcome or 'nothing'}"
+                    ),
+                    Evidence(step=step.number, part="action", text=step.action),
+                ),
+                file=name,
+                line=instruction_place(facts, step.number)[1] if name else 0,
+                certainty="likely",
+                why="It is the first that came back without what it was called for.",
+                weight=self.weight,
+            )
+            return
+
+
+class PolicyNotCalled(CauseKind):
+    """A success called a policy where this run did something else."""
+
+    name = "policy-not-called"
+    weight = 0.5
+
+    def find(self, facts: FailureFacts) -> Iterator[Cause]:
+        instead, success = facts.instead, facts.success
+        recognised = facts.part(facts.at, Recognised) if facts.at else None
+        if instead is None or success is None or recognised is None or instead.effect != "push":
+            return
+        name = instead.action.partition(" ")[0]
+        there = recognised.permissible.action(name) is not None
+        file, line = instruction_place(facts, facts.at)
+        yield Cause(
+            kind=self.name,
+            step=facts.at,
+            what=(
+                f"The success called {name} here; this run did not."
+                if there
+                else f"The success called {name} here, which was not permissible in this run."
+            ),
+            evidence=(
+                Evidence(
+                    step=instead.number, part="success", run=success.row.run, text=f"did {instead.action}"
+                ),
+                Evidence(step=facts.at, part="policy", text=file or "no policy"),
+            ),
+            file=file,
+            line=1 if file.startswith("policies/") and not there else line,
+            certainty="likely" if there else "sure" if facts.is_same_seed else "likely",
+            why="The policy that was at work decides which others it may call.",
+            weight=self.weight if there else 0.8,
+        )

@@ -1,0 +1,210 @@
+"""Causes in what the LLM was asked and answered: calls that failed, replies, prompts, exemplars, the abstraction."""
+
+from collections.abc import Iterator
+
+from core.debugger.causes.facts import FailureFacts
+from core.debugger.causes.kinds.kind import CauseKind
+from core.debugger.causes.records import Cause, Evidence
+from core.schema.step import Abstracted, Acted, Decided, Recalled
+from core.settings.toml_layout import layout
+
+_ASKS_FOR_ACTION = ("decide", "rationale", "function", "repair")
+_LEAST_LINES = 3
+"""Lines of an observation from which a prompt that has none of them lacks it."""
+
+
+class CallFailed(CauseKind):
+    """An LLM call failed."""
+
+    name = "llm-call-failed"
+    weight = 0.9
+
+    def find(self, facts: FailureFacts) -> Iterator[Cause]:
+        for step, calls in facts.calls.items():
+            for call in calls:
+                if call.error:
+                    ended = facts.row.outcome == "error"
+                    yield Cause(
+                        kind=self.name,
+                        step=step,
+                        what=f"The call for {call.purpose} to {call.llm} failed: {call.error}",
+                        evidence=(Evidence(step=step, part="reply", text=call.error),),
+                        field="LLM call",
+                        certainty="sure" if ended else "possible",
+                        why="The run ended by it." if ended else "The run went on after it.",
+                        weight=self.weight if ended else 0.1,
+                    )
+                    return
+
+
+class ReplyUnusable(CauseKind):
+    """A reply had no usable action: its format, a refusal, or cut."""
+
+    name = "reply-unusable"
+    weight = 0.7
+
+    def find(self, facts: FailureFacts) -> Iterator[Cause]:
+        bad = [
+            (step, decided)
+            for step in facts.steps
+            if (decided := facts.part(step.number, Decided)) is not None
+            and decided.proposal.problem
+            and decided.proposal.action is None
+        ]
+        if not bad:
+            return
+        step, decided = bad[0]
+        ended = facts.row.outcome == "stuck" or bad[-1][0] is facts.steps[-1]
+        name = f"presets/{facts.preset.name}.toml" if facts.preset is not None else ""
+        there = name in facts.files.names()
+        reply = next(
+            (
+                found.text
+                for call in reversed(facts.calls.get(step.number, ()))
+                if call.purpose in _ASKS_FOR_ACTION and (found := facts.reply(call)) is not None
+            ),
+            "",
+        )
+        yield Cause(
+            kind=self.name,
+            step=step.number,
+            what=f"{len(bad)} of {len(facts.steps)} replies could not be used: {decided.proposal.problem}",
+            evidence=(
+                Evidence(step=step.number, part="reply", text=reply[:400]),
+                Evidence(step=step.number, part="reply", text=decided.proposal.problem),
+            ),
+            file=name if there else "",
+            line=(layout(facts.files.read(name)).line_of(("reply_format",)) or 1) if there else 0,
+            field="" if there else "reply",
+            certainty="likely" if ended else "possible",
+            why="The run ended with it." if ended else "Later replies could be used.",
+            weight=self.weight,
+        )
+
+
+class PromptLacks(CauseKind):
+    """The prompt does not show what was read of the page, or the task."""
+
+    name = "prompt-lacks"
+    weight = 0.85
+
+    def find(self, facts: FailureFacts) -> Iterator[Cause]:
+        if facts.preset is None:
+            return
+        for step in facts.steps:
+            abstracted = facts.part(step.number, Abstracted)
+            call = next(
+                (one for one in facts.calls.get(step.number, ()) if one.purpose in _ASKS_FOR_ACTION), None
+            )
+            if abstracted is None or call is None:
+                continue
+            prompt = facts.prompt(call)
+            lines = [line.strip() for line in abstracted.clean.text.splitlines() if line.strip()]
+            shown = sum(line in prompt for line in lines)
+            lacks = "the page" if len(lines) >= _LEAST_LINES and not shown else ""
+            if not lacks and facts.row.instruction not in prompt:
+                lacks = "the task"
+            if lacks:
+                name = f"prompts/{facts.preset.prompts.user}"
+                yield Cause(
+                    kind=self.name,
+                    step=step.number,
+                    what=f"The prompt does not show {lacks}.",
+                    evidence=(
+                        Evidence(
+                            step=step.number, part="page", text="\n".join(lines[:3]) or facts.row.instruction
+                        ),
+                        Evidence(step=step.number, part="prompt", text=prompt[-400:]),
+                    ),
+                    file=name if name in facts.files.names() else "",
+                    line=1,
+                    field="prompt",
+                    certainty="sure",
+                    why=f"None of {len(lines)} lines of the observation is in it."
+                    if lacks == "the page"
+                    else "The instruction of the task is not in it.",
+                    weight=self.weight,
+                )
+                return
+
+
+class AbstractionDropped(CauseKind):
+    """The clean observation lacks an element that a success used, and the page has it."""
+
+    name = "abstraction-dropped"
+    weight = 0.75
+
+    def find(self, facts: FailureFacts) -> Iterator[Cause]:
+        step, instead, success = facts.at, facts.instead, facts.success
+        if not step or instead is None or success is None:
+            return
+        page, abstracted = facts.page(step), facts.part(step, Abstracted)
+        acted = success.part(instead.number, Acted)
+        if page is None or abstracted is None or acted is None or not acted.target:
+            return
+        wanted = acted.target
+        there = next((one for one in page.elements if f'{one.role} "{one.name}"' == wanted), None)
+        kept = {one.ref for one in abstracted.clean.elements}
+        if there is None or there.ref in kept or f"[{there.ref}]" in abstracted.clean.text:
+            return
+        name = f"presets/{facts.preset.name}.toml" if facts.preset is not None else ""
+        is_there = name in facts.files.names()
+        yield Cause(
+            kind=self.name,
+            step=step,
+            what=f"The page has {wanted}, which the success used; the clean observation lacks it.",
+            evidence=(
+                Evidence(step=step, part="page", text=wanted, ref=there.ref),
+                Evidence(step=step, part="prompt", text=abstracted.how or "clean observation"),
+                Evidence(
+                    step=instead.number, part="success", run=success.row.run, text=f"did {instead.action}"
+                ),
+            ),
+            file=name if is_there else "",
+            line=(layout(facts.files.read(name)).line_of(("abstraction", "keep")) or 1) if is_there else 0,
+            field="" if is_there else "clean observation",
+            certainty="sure",
+            why="It was read, and was left out before the LLM was asked.",
+            weight=self.weight,
+        )
+
+
+class ExemplarOfAnother(CauseKind):
+    """The exemplars are of another family than the task, or their actions were copied."""
+
+    name = "exemplar"
+    weight = 0.55
+
+    def find(self, facts: FailureFacts) -> Iterator[Cause]:
+        step = facts.at
+        recalled = facts.store.recalled(facts.row.run, step) if step else None
+        if not isinstance(recalled, Recalled) or not recalled.exemplars or recalled.recall is None:
+            return
+        files = {one.id: one for one in facts.resources.memory.files.all()}
+        action = facts.action(step)
+        for id in recalled.exemplars:
+            exemplar = files.get(id)
+            if exemplar is None:
+                continue
+            is_other = exemplar.environment not in ("", facts.row.environment)
+            copied = action is not None and any(str(action) in one.actions for one in exemplar.steps)
+            if is_other or copied:
+                why = (
+                    f"It is of {exemplar.environment}, and the task of {facts.row.environment}."
+                    if is_other
+                    else "Its steps have the very action."
+                )
+                yield Cause(
+                    kind=self.name,
+                    step=step,
+                    what=f"The exemplar {id} went before this action.",
+                    evidence=(
+                        Evidence(step=step, part="exemplar", text=f"{exemplar.task} ({exemplar.family})"),
+                        Evidence(step=step, part="action", text=str(action)),
+                    ),
+                    field=f"exemplar {id}",
+                    certainty="likely" if is_other and copied else "possible",
+                    why=why,
+                    weight=self.weight,
+                )
+                return

@@ -1,0 +1,326 @@
+"""Causes in a state space: its rules, its actions, and what these do."""
+
+from collections.abc import Iterator, Sequence
+
+from core.agent.spaces.file import SpaceState
+from core.debugger.causes.facts import FailureFacts, RunFacts
+from core.debugger.causes.kinds.kind import CauseKind
+from core.debugger.causes.records import Cause, Evidence, Patch
+from core.schema.observation import Observation
+from core.schema.step import Acted, Fit, Primitive, Recognised
+from core.settings.toml_layout import Location, layout
+from core.trace.records import StepRow
+
+
+def _known_state(facts: FailureFacts, page: Observation | None) -> str:
+    """Return the state that a success recognised the page of this address as, where it is the only one."""
+    if facts.success is None or page is None:
+        return ""
+    states = set()
+    for step in facts.success.steps:
+        other = facts.success.page(step.number)
+        if other is not None and _path(other.url) == _path(page.url):
+            states.add(facts.success.state_of(step.number))
+    return states.pop() if len(states) == 1 else ""
+
+
+def _path(url: str) -> str:
+    """Return the path of an address, without what is another one at each visit."""
+    rest = url.partition("://")[2] or url
+    return "/" + rest.partition("/")[2].partition("?")[0].partition("#")[0]
+
+
+def _rule(state: SpaceState, fit: Fit) -> Location:
+    """Return the key and position of the first rule of a state that did not fit."""
+    for key in ("must", "must_not"):
+        for at, pattern in enumerate(getattr(state, key)):
+            if pattern in fit.missed:
+                return (key, at)
+    return ("url",) if state.url and "URL" in fit.missed else ()
+
+
+def _without_rule(facts: FailureFacts, location: Location) -> Patch | None:
+    """Return the change that takes one rule out of a list."""
+    if facts.space is None or not isinstance(location[-1], int):
+        return None
+    text, spans = facts.space.text, layout(facts.space.text).values
+    if location not in spans or location[:-1] not in spans:
+        return None
+    (start, end), around = spans[location], spans[location[:-1]]
+    rest = text[end : around.end]
+    gap = len(rest) - len(rest.lstrip(", \t\r\n")) if rest.lstrip().startswith(",") else 0
+    before = text[around.start : start]
+    before = before if gap else before.rstrip(", \t\r\n")  # It was the last of the list.
+    find = text[around.start : around.end]
+    return Patch(file=facts.space_file, find=find, put=before + text[end + gap : around.end])
+
+
+class StateNotRecognised(CauseKind):
+    """No state fits a page: a rule of the one that was meant is too strict, or the state is missing."""
+
+    name = "state-not-recognised"
+    weight = 0.9
+
+    def find(self, facts: FailureFacts) -> Iterator[Cause]:
+        for step in facts.steps:
+            recognised = facts.part(step.number, Recognised)
+            if recognised is None or not recognised.fits or any(fit.fits for fit in recognised.fits):
+                continue
+            yield self._cause(facts, step, recognised)
+            return
+
+    def _cause(self, facts: FailureFacts, step: StepRow, recognised: Recognised) -> Cause:
+        page = facts.page(step.number)
+        known = _known_state(facts, page)
+        nearest = max(recognised.fits, key=lambda fit: (fit.state == known, len(fit.matched)))
+        place = facts.state(nearest.state)
+        rule = _rule(place[1], nearest) if place is not None else ()
+        location: Location = ("state", place[0], *rule) if place is not None else ("state",)
+        sees = (
+            ()
+            if page is None
+            else (Evidence(step=step.number, part="page", text=f"{page.title} ({page.url})"),)
+        )
+        success = facts.success
+        there = (
+            Evidence(step=0, part="success", run=success.row.run, text=f"recognised this page as {known}")
+            if known and success is not None
+            else None
+        )
+        is_known = bool(known) and nearest.state == known
+        return Cause(
+            kind=self.name,
+            step=step.number,
+            what=f"No state fits the page; {nearest.state} misses it: {nearest.missed}.",
+            evidence=(
+                *sees,
+                *(
+                    Evidence(step=step.number, part="state", text=f"{fit.state}: {fit.missed}")
+                    for fit in recognised.fits
+                ),
+                *((there,) if there is not None else ()),
+            ),
+            file=facts.space_file,
+            line=facts.line_in_space(*location),
+            certainty="sure" if is_known else "likely",
+            why=(
+                f"Run {success.row.run} succeeded with this page as {known}."
+                if is_known and success is not None
+                else "The nearest state is the one of which most rules fit."
+            ),
+            weight=self.weight,
+            patch=_without_rule(facts, location) if rule else None,
+        )
+
+
+class WrongState(CauseKind):
+    """A page is recognised as another state than in a success: a rule is too loose, or too strict."""
+
+    name = "wrong-state"
+    weight = 0.85
+
+    def find(self, facts: FailureFacts) -> Iterator[Cause]:
+        if facts.space is None:
+            return
+        for step in facts.steps:
+            recognised, page = facts.part(step.number, Recognised), facts.page(step.number)
+            if recognised is None or page is None or not any(fit.fits for fit in recognised.fits):
+                continue
+            meant = _known_state(facts, page)
+            if not meant or meant == recognised.state:
+                continue
+            yield self._cause(facts, step, recognised, page, meant)
+            return
+
+    def _cause(
+        self, facts: FailureFacts, step: StepRow, recognised: Recognised, page: Observation, meant: str
+    ) -> Cause:
+        fit = next((fit for fit in recognised.fits if fit.state == meant), None)
+        is_loose = fit is not None and fit.fits
+        state = recognised.state if is_loose or fit is None else meant
+        place = facts.state(state)
+        rule: Location = (
+            _rule(place[1], fit) if place is not None and fit is not None and not is_loose else ()
+        )
+        location: Location = ("state", place[0], *(rule or ("must",))) if place is not None else ("state",)
+        success = facts.success
+        assert success is not None
+        what = f"The page was taken for {recognised.state}, and is {meant}"
+        why = f"; {recognised.state} fits it as well and comes first" if is_loose else ""
+        missed = f": {fit.missed}" if fit is not None and not is_loose else ""
+        gone = f"; the state space has no state {meant}" if fit is None else ""
+        return Cause(
+            kind=self.name,
+            step=step.number,
+            what=f"{what}{why}{missed}{gone}.",
+            evidence=(
+                Evidence(step=step.number, part="page", text=f"{page.title} ({page.url})"),
+                Evidence(step=step.number, part="state", text=recognised.why),
+                Evidence(
+                    step=0, part="success", run=success.row.run, text=f"recognised this page as {meant}"
+                ),
+            ),
+            file=facts.space_file,
+            line=facts.line_in_space(*location),
+            certainty="sure" if facts.is_same_seed else "likely",
+            why=f"Run {success.row.run} succeeded with this page as {meant}.",
+            weight=self.weight,
+            patch=_without_rule(facts, location) if rule else None,
+        )
+
+
+class ActionNotThere(CauseKind):
+    """A success took an action that was not permissible here."""
+
+    name = "action-not-permissible"
+    weight = 0.8
+
+    def find(self, facts: FailureFacts) -> Iterator[Cause]:
+        step, instead, success = facts.at, facts.instead, facts.success
+        recognised = facts.part(step, Recognised) if step else None
+        if recognised is None or instead is None or success is None:
+            return
+        name = instead.action.partition(" ")[0]
+        other = success.state_of(instead.number)
+        if not name or recognised.permissible.action(name) is not None or other != recognised.state:
+            return
+        place = facts.space_action(recognised.state, name)
+        state = facts.state(recognised.state)
+        location: Location = (
+            place[0] if place is not None else ("state", state[0]) if state is not None else ()
+        )
+        missing = "is not an action of the state" if place is None else "was not offered on this page"
+        needs = place[1].needs if place is not None else ()
+        if place is not None and needs:
+            location = (*location, "needs")
+            missing = f"needs {', '.join(needs)}, which the page does not show"
+        is_of_space = bool(facts.space_file and location)
+        yield Cause(
+            kind=self.name,
+            step=step,
+            what=f"{name} {missing} in {recognised.state}; the success took it here.",
+            evidence=(
+                Evidence(
+                    step=instead.number, part="success", run=success.row.run, text=f"did {instead.action}"
+                ),
+                Evidence(
+                    step=step,
+                    part="action",
+                    text="permissible: " + ", ".join(one.name for one in recognised.permissible.actions),
+                ),
+            ),
+            file=facts.space_file if is_of_space else "",
+            line=facts.line_in_space(*location) if is_of_space else 0,
+            field="" if is_of_space else "permissible actions",
+            certainty="sure" if facts.is_same_seed else "likely",
+            why=f"Run {success.row.run} went on from the same place with it, and succeeded.",
+            weight=self.weight,
+        )
+
+
+class MacroDiffers(CauseKind):
+    """A state's action stopped at one of its page actions, or did others than in a success."""
+
+    name = "macro"
+    weight = 0.8
+
+    def find(self, facts: FailureFacts) -> Iterator[Cause]:
+        for step in facts.steps:
+            acted = facts.part(step.number, Acted)
+            if acted is None or not acted.primitives:
+                continue
+            failed = next((one for one in acted.primitives if one.outcome == "failed"), None)
+            if failed is not None:
+                yield self._stopped(facts, step, acted, failed)
+                return
+            if (cause := self._differs(facts, step, acted)) is not None:
+                yield cause
+                return
+
+    def _stopped(self, facts: FailureFacts, step: StepRow, acted: Acted, failed: Primitive) -> Cause:
+        name = step.action.partition(" ")[0]
+        place = facts.space_action(step.state, name)
+        number = acted.primitives.index(failed)
+        return Cause(
+            kind=self.name,
+            step=step.number,
+            what=f"{name} stopped at {failed.action}: {failed.message}",
+            evidence=(Evidence(step=step.number, part="action", text=failed.message),),
+            file=facts.space_file if place is not None else "",
+            line=facts.line_in_space(*place[0], "does", number) if place is not None else 0,
+            field="" if place is not None else "action",
+            certainty="likely",
+            why="The page refused this part of it.",
+            weight=self.weight,
+        )
+
+    def _differs(self, facts: FailureFacts, step: StepRow, acted: Acted) -> Cause | None:
+        name = step.action.partition(" ")[0]
+        place, done = facts.space_action(step.state, name), _same_action(facts.success, step)
+        if place is None or done is None or facts.success is None:
+            return None
+        here, there = _did(acted.primitives), _did(done.primitives)
+        if here == there or not there:
+            return None
+        at = next(
+            (at for at, pair in enumerate(zip(here, there, strict=False)) if pair[0] != pair[1]),
+            min(len(here), len(there)),
+        )
+        missing = there[at] if at < len(there) else ""
+        return Cause(
+            kind=self.name,
+            step=step.number,
+            what=f"{name} did {', '.join(here)}; in the success it did {', '.join(there)}.",
+            evidence=(
+                Evidence(step=step.number, part="action", text="; ".join(here)),
+                Evidence(step=0, part="success", run=facts.success.row.run, text="; ".join(there)),
+            ),
+            file=facts.space_file,
+            line=facts.line_in_space(*place[0], "does", min(at, max(len(place[1].does) - 1, 0))),
+            certainty="likely",
+            why=f"The success went on by {missing}." if missing else "It does more than in the success.",
+            weight=self.weight,
+        )
+
+
+def _did(primitives: Sequence[Primitive]) -> list[str]:
+    """Return what page actions did, in words that are the same in another run."""
+    return [f"{str(one.action).partition(' ')[0]} {one.target or ''}".strip() for one in primitives]
+
+
+def _same_action(success: RunFacts | None, step: StepRow) -> Acted | None:
+    """Return what a step of the success with the same action and state did."""
+    if success is None:
+        return None
+    name = step.action.partition(" ")[0]
+    for other in success.steps:
+        if other.action.partition(" ")[0] == name and other.state == step.state:
+            acted = success.part(other.number, Acted)
+            if acted is not None and acted.primitives:
+                return acted
+    return None
+
+
+class LeadsElsewhere(CauseKind):
+    """An action led to a state that its file does not name."""
+
+    name = "leads-elsewhere"
+    weight = 0.2
+
+    def find(self, facts: FailureFacts) -> Iterator[Cause]:
+        for step, after in zip(facts.steps, facts.steps[1:], strict=False):
+            place = facts.space_action(step.state, step.action.partition(" ")[0])
+            if place is None or not place[1].leads_to or after.state in (*place[1].leads_to, step.state):
+                continue
+            yield Cause(
+                kind=self.name,
+                step=step.number,
+                what=f"{place[1].name} led to {after.state}; its leads_to names {', '.join(place[1].leads_to)}.",
+                evidence=(Evidence(step=after.number, part="state", text=f"recognised as {after.state}"),),
+                file=facts.space_file,
+                line=facts.line_in_space(*place[0], "leads_to"),
+                certainty="possible",
+                why="The file says otherwise, which need not be what failed.",
+                weight=self.weight,
+            )
+            return

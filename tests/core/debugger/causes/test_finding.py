@@ -1,0 +1,100 @@
+"""The causes of runs that really failed: of the built-in LLM, and of agents whose files have a fault."""
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+from core.agent.resources import agent_resources_of
+from core.debugger.causes.finding import causes_of
+from core.debugger.causes.records import Cause
+from core.debugger.editing.files import AgentFiles
+from core.schema.errors import UsageError
+from core.storage.resources import RESOURCES
+from tests.core.debugger.live import Live
+
+SHOP = "state_spaces/shop.toml"
+BUNDLED = (RESOURCES / SHOP).read_text("utf-8")
+"""The agent does not find what it needs in this task: an item without the resealable bag is bought."""
+FAILS = "shop/goal-013"
+
+
+def line_of(text: str, words: str) -> int:
+    return next(number for number, line in enumerate(text.splitlines(), 1) if words in line)
+
+
+@pytest.fixture(autouse=True)
+def without_own_space(live: Live) -> Iterator[None]:
+    yield
+    (live.config / SHOP).unlink(missing_ok=True)
+
+
+def run_task(live: Live, *, text: str = BUNDLED, steps: int = 30, task: str = FAILS) -> int:
+    """Run a task to its end with a state space, and return the run's number."""
+    folder = live.config / "state_spaces"
+    folder.mkdir(exist_ok=True)
+    (folder / "shop.toml").write_text(text, "utf-8")
+    live.session.agent.set_preset("laser")
+    live.session.agent.set_llm("rules")
+    live.open(task)
+    live.session.run_commands.set_max_steps(steps)
+    live.session.run_commands.run()
+    live.wait_mode("ended")
+    run = live.view.run
+    assert run is not None
+    return run
+
+
+def causes(live: Live, run: int) -> tuple[Cause, ...]:
+    with closing(live.store()) as store:
+        return causes_of(store, run, agent_resources_of(live.config), AgentFiles(live.config))
+
+
+def test_the_step_that_had_what_the_judge_misses_on_offer_is_the_cause(live: Live) -> None:
+    first, *others = causes(live, run_task(live))
+    assert (first.kind, first.step, first.certainty) == ("judge", 2, "likely")
+    assert "resealable bag" in first.what.lower()
+    assert all("resealable bag" in one.text.lower() for one in first.evidence if one.part == "page")
+    assert first.place.startswith(SHOP)
+    assert [one.kind for one in others][-1] == "last-step"
+
+
+def test_a_rule_that_is_too_strict_is_named_with_its_line_and_a_patch_that_takes_it_out(live: Live) -> None:
+    strict = BUNDLED.replace(
+        """must = ['heading ~"^Results for "', 'link "Back to search"']""",
+        """must = ['heading ~"^Results for "', 'link "Back to the shelves"']""",
+    )
+    assert strict != BUNDLED
+    cause = causes(live, run_task(live, text=strict))[0]
+    assert (cause.kind, cause.step) == ("state-not-recognised", 2)
+    assert (cause.file, cause.line) == (SHOP, line_of(strict, "Back to the shelves"))
+    assert 'there is no link "Back to the shelves"' in cause.what
+    assert cause.patch is not None
+    assert strict.count(cause.patch.find) == 1
+    mended = strict.replace(cause.patch.find, cause.patch.put)
+    assert line_of(mended, """must = ['heading ~"^Results for "']""")
+    # With the patch, the page of the step is recognised.
+    again = run_task(live, text=mended)
+    assert "state-not-recognised" not in [one.kind for one in causes(live, again)]
+
+
+def test_a_limit_that_ended_the_run_is_a_cause(live: Live) -> None:
+    kinds = {one.kind: one for one in causes(live, run_task(live, steps=2))}
+    assert kinds["budget"].certainty in ("likely", "sure")
+    assert "2 steps" in kinds["budget"].what
+
+
+def test_a_success_has_no_cause_and_a_run_under_way_is_refused(live: Live) -> None:
+    assert causes(live, run_task(live, task="shop/goal-004")) == ()
+    live.open("shop/goal-004")
+    assert live.view.run is not None
+    with pytest.raises(UsageError, match="has not ended yet"):
+        causes(live, live.view.run)
+
+
+def test_every_cause_says_where_and_why_in_whole_sentences(live: Live) -> None:
+    for cause in causes(live, run_task(live)):
+        assert cause.what[0].isupper()
+        assert cause.why.endswith(".")
+        assert cause.evidence
+        assert cause.file or cause.field

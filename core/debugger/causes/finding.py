@@ -1,5 +1,6 @@
 """The causes of a failed run, ranked. `KINDS` has the kinds; packages add theirs as entry points `backstep.causes`."""
 
+import logging
 from functools import lru_cache
 
 from core.agent.resources import AgentResources
@@ -8,10 +9,12 @@ from core.debugger.causes.kinds import choice, limits, page, policies, replies, 
 from core.debugger.causes.kinds.kind import CauseKind
 from core.debugger.causes.records import Cause
 from core.debugger.editing.files import AgentFiles
-from core.schema.errors import UsageError
+from core.schema.errors import DataError, UsageError
 from core.setup.plugins import Plugins, expect, guarded, load_plugins
 from core.trace.records import RunRow
 from core.trace.store import TraceStore
+
+log = logging.getLogger(__name__)
 
 KINDS: tuple[CauseKind, ...] = (
     spaces.StateNotRecognised(),
@@ -61,6 +64,9 @@ def causes_of(store: TraceStore, run: int, resources: AgentResources, files: Age
     facts = FailureFacts(store, row, resources, files)
     found = [cause for kind in KINDS for cause in kind.find(facts)]
     for name, kind in plugins().things.items():
-        with guarded(name):
-            found += kind.find(facts)
+        try:
+            with guarded(name):
+                found += kind.find(facts)
+        except DataError as error:
+            log.warning("%s", error)
     return tuple(sorted(found, key=lambda cause: -cause.rank))

@@ -4,23 +4,33 @@ import json
 import shutil
 import subprocess
 import sys
+from contextlib import closing
 
 import pytest
 
+from core.agent.resources import agent_resources_of
 from core.debugger.breakpoints.kinds.registry import all_groups, kind_plugins, read_breakpoint
+from core.debugger.causes.finding import causes_of
+from core.debugger.causes.finding import plugins as cause_plugins
+from core.debugger.editing.files import AgentFiles
 from core.llm.endpoints import Keys
 from core.llm.registry import LLMs, llm_plugins
 from core.schema.errors import BackstepError, DataError
+from core.schema.task import Verdict
 from core.settings.settings import load_settings
 from core.setup import plugins
 from core.storage.resources import RESOURCES
 from core.trace.imports.registry import import_plugins, read_file
+from core.trace.store import TraceStore
 from tests.core.cli.conftest import CommandLine
 from tests.core.cli.test_run import on, stop
+from tests.core.trace.making import start, write_step
 
 EXAMPLE = RESOURCES / "examples" / "plugin"
 MODULE = """
 from core.debugger.breakpoints.kinds.breakpoint import Breakpoint
+from core.debugger.causes.kinds.kind import CauseKind
+from core.debugger.causes.records import Cause
 from core.llm.registry import make_rules
 from core.trace.imports.registry import ImportFormat
 from core.trace.imports.records import ImportedRun
@@ -36,6 +46,15 @@ class Echo:
     takes_images = False
     async def reply(self, request, *, on_text=None, on_retry=None): return None
     async def close(self): pass
+class Moon(CauseKind):
+    name, weight = "moon", 0.9
+    def find(self, facts):
+        step = facts.steps[0].number
+        yield Cause(kind="moon", step=step, what="The moon was full.", field="sky", certainty="sure", why="It was.")
+class Eclipse(CauseKind):
+    name, weight = "eclipse", 0.9
+    def find(self, facts): return 1 / 0
+MOON, ECLIPSE = Moon(), Eclipse()
 def nothing(): return None
 LINES = ImportFormat("lines", "a list of lines", lambda it: "lines" in it["lines"] or True, lambda it: 1 / 0)
 def leave(): raise SystemExit("this is the end")
@@ -58,6 +77,9 @@ lines = odd_things:LINES
 [backstep.breakpoints]
 slow = odd_things:Slow
 base = odd_things:Echo
+[backstep.causes]
+moon = odd_things:MOON
+eclipse = odd_things:ECLIPSE
 [backstep.llms]
 echo = odd_things:Echo
 empty = odd_things:nothing
@@ -137,7 +159,14 @@ def test_what_cannot_be_used_is_told_by_name_and_stops_nothing(cli: CommandLine,
 
 @pytest.fixture
 def loaded(odd, monkeypatch, tmp_path):
-    caches = (plugins._entry_points, plugins._say_once, kind_plugins, llm_plugins, import_plugins)
+    caches = (
+        plugins._entry_points,
+        plugins._say_once,
+        kind_plugins,
+        cause_plugins,
+        llm_plugins,
+        import_plugins,
+    )
     monkeypatch.setenv("BACKSTEP_CONFIG_DIR", str(tmp_path))
     monkeypatch.syspath_prepend(odd)
     for cache in caches:
@@ -165,3 +194,16 @@ def test_breakpoints_importers_and_llms_of_packages_are_used_like_those_that_are
     (tmp_path / "a.json").write_text(json.dumps({"lines": []}))
     with pytest.raises(DataError, match=r"lines failed \(ZeroDivisionError: .*\); tell the author"):
         read_file(tmp_path / "a.json")
+
+
+def test_a_cause_of_a_package_is_ranked_among_the_others_and_one_that_fails_stops_nothing(
+    loaded, tmp_path, caplog
+):
+    with closing(TraceStore.open(tmp_path / "t.db")) as store:
+        run = store.begin_run(start())
+        write_step(store, run, 1)
+        store.end_run(run, outcome="done", verdict=Verdict(success=False), seconds=1.0, seconds_in_llm=0.0)
+        first, *others = causes_of(store, run, agent_resources_of(tmp_path), AgentFiles(tmp_path))
+    assert (first.kind, first.place) == ("moon", "step 1, sky")
+    assert others
+    assert "eclipse failed (ZeroDivisionError" in caplog.text

@@ -105,7 +105,8 @@ class AskingDialog(QDialog):
         self.name = self.line("Name")
         self.name.setPlaceholderText("what it is about, and the time when it begins")
         self.selected = NoteLabel("dim", parent=self)
-        self.times = self.number(QSpinBox(self, minimum=1, maximum=1000, suffix=" ×"), "How many times each")
+        # Without a parent until it is placed: some dialogs leave fields out.
+        self.times = self.number(QSpinBox(minimum=1, maximum=1000, suffix=" ×"), "How many times each")
         self.at_once = self.number(QSpinBox(self, minimum=1, maximum=64), "Runs at once")
         self.at_once.setToolTip("Up to four per processor core work well")
         self.calls = self.number(QSpinBox(self, minimum=0, maximum=10_000_000), "Most LLM calls")
@@ -125,10 +126,10 @@ class AskingDialog(QDialog):
         self.gate = titled_box(_GATES, "At a gate", "What to do where a person would be asked", self)
         self.gate.currentIndexChanged.connect(self.on_edited)
         self.total = NoteLabel("", parent=self)
-        self.command = labelled(QLineEdit(self), "The equivalent command line")
+        self.command = labelled(QLineEdit(), "The equivalent command line")
         self.command.setReadOnly(True)
         self.command.setFont(theme.machine_font())
-        self.copy_button = key_button("Copy", "Copy the command line", "Alt+C", self._on_copy, self)
+        self.copy_button = key_button("Copy", "Copy the command line", "Alt+C", self._on_copy)
         words = "Make the runs in a separate process"
         self.begin_button = key_button(self.begins, words, "Ctrl+Return", self._on_begin, self, accent=True)
         cancel = key_button("Cancel", "Begin nothing", "Esc", self.reject, self)
@@ -154,7 +155,7 @@ class AskingDialog(QDialog):
         return ""
 
     def line(self, name: str, text: str = "", tooltip: str = "") -> QLineEdit:
-        field = labelled(QLineEdit(text, self), name, tooltip)
+        field = labelled(QLineEdit(text), name, tooltip)
         field.textChanged.connect(self.on_edited)
         return field
 

@@ -33,6 +33,7 @@ from PySide6.QtWidgets import (
 from gui.theme.theme import TEXT_SIZES
 from gui.widgets.item_views import RowMenu
 from tests.gui.look.analyses import Bench
+from tests.gui.look.judging import is_unplaced
 from tests.gui.look.studio import Studio
 
 STAGES = (
@@ -67,6 +68,8 @@ STAGES = (
     "attach.attach_running",
     "evaluations.evaluations",
     "evaluations.evaluations_new",
+    "evaluations.evaluations_failures",
+    "evaluations.evaluations_resume",
     "evaluations.evaluations_ask_bisect",
     "evaluations.evaluations_ask_worth",
     "palette.palette_found",
@@ -290,6 +293,11 @@ def test_no_line_of_text_is_cut_in_half_at_the_largest_size(shown, qapp):
             break
     theme.resize_text(before)
     assert cut == []
+
+
+def test_everything_that_is_seen_was_placed_by_a_layout(shown):
+    loose = [described(widget) for widget in inside(shown.window, QWidget) if is_unplaced(widget)]
+    assert loose == []
 
 
 def _low_rows(window: QWidget, font: QFont) -> Iterator[str]:

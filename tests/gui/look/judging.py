@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QImage
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -17,6 +17,8 @@ from PySide6.QtWidgets import (
 
 LEAST_CONTRAST = 4.5
 """WCAG 2.2, 1.4.3, for text."""
+_UNPLACED = QSize(100, 30)
+"""The size of a widget that no layout has placed."""
 _CELL = 16
 _BARE = 1 / 3
 """Share of a window from which on one bare rectangle is told."""
@@ -28,6 +30,8 @@ def faults_of(window: QWidget, picture: QImage) -> Iterator[str]:
     for widget in window.findChildren(QWidget):
         if not widget.isVisibleTo(window) or widget.window() is not window.window():
             continue
+        if is_unplaced(widget):
+            yield f"in no layout: {_named(widget, _text(widget))}"
         text = _text(widget)
         if not text or widget.visibleRegion().isEmpty():
             continue  # It is behind a tab, or scrolled out of view.
@@ -37,6 +41,11 @@ def faults_of(window: QWidget, picture: QImage) -> Iterator[str]:
             yield from _faint(widget, text, picture, place, scale)
     yield from _overlaps(window)
     yield from _bare(window, picture, scale)
+
+
+def is_unplaced(widget: QWidget) -> bool:
+    """Return whether a widget is seen where Qt puts what is in no layout."""
+    return widget.pos().isNull() and widget.size() == _UNPLACED and not widget.visibleRegion().isEmpty()
 
 
 def contrast(one: QColor, other: QColor) -> float:

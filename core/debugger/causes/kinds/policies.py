@@ -1,5 +1,6 @@
 """Causes in policies: one that came back without what it was called for, or was not called at all."""
 
+import re
 from collections.abc import Iterator
 
 from core.debugger.causes.facts import FailureFacts
@@ -55,6 +56,12 @@ class PolicyCameBack(CauseKind):
             return
 
 
+def _line_of_key(facts: FailureFacts, file: str, key: str) -> int:
+    """Return the line of a key between the +++ lines of a policy's file; 0 if it is not there."""
+    lines = facts.files.read(file).splitlines() if file else []
+    return next((at for at, line in enumerate(lines, 1) if re.match(rf"{key}\s*=", line)), 0)
+
+
 class PolicyNotCalled(CauseKind):
     """A success called a policy where this run did something else."""
 
@@ -84,7 +91,7 @@ class PolicyNotCalled(CauseKind):
                 Evidence(step=facts.at, part="policy", text=file or "no policy"),
             ),
             file=file,
-            line=1 if file.startswith("policies/") and not there else line,
+            line=line if there else _line_of_key(facts, file, "policies") or line,
             certainty="likely" if there else "sure" if facts.is_same_seed else "likely",
             why="The policy that was at work decides which others it may call.",
             weight=self.weight if there else 0.8,

@@ -185,10 +185,7 @@ class ActionNotThere(CauseKind):
         if not name or recognised.permissible.action(name) is not None or other != recognised.state:
             return
         place = facts.space_action(recognised.state, name)
-        state = facts.state(recognised.state)
-        location: Location = (
-            place[0] if place is not None else ("state", state[0]) if state is not None else ()
-        )
+        location: Location = place[0] if place is not None else _where_missing(facts, recognised.state, name)
         missing = "is not an action of the state" if place is None else "was not offered on this page"
         needs = place[1].needs if place is not None else ()
         if place is not None and needs:
@@ -216,6 +213,26 @@ class ActionNotThere(CauseKind):
             why=f"Run {success.row.run} went on from the same place with it, and succeeded.",
             weight=self.weight,
         )
+
+
+def _where_missing(facts: FailureFacts, state: str, name: str) -> Location:
+    """Return the location that an action had in the file when a success used it: behind those that came before it."""
+    place = facts.state(state)
+    if place is None:
+        return ()
+    at, known = place
+    success, instead = facts.success, facts.instead
+    recognised = (
+        success.part(instead.number, Recognised) if success is not None and instead is not None else None
+    )
+    offered = [one.name for one in recognised.permissible.actions] if recognised is not None else []
+    before = offered[: offered.index(name)] if name in offered else []
+    there = [number for number, one in enumerate(known.action) if one.name in before]
+    following = (there[-1] if there else -1) + 1
+    if following < len(known.action):
+        return ("state", at, "action", following)
+    following_state: Location = ("state", at + 1)
+    return following_state if facts.line_in_space(*following_state) else ("state", at)
 
 
 class MacroDiffers(CauseKind):

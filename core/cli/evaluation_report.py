@@ -6,6 +6,7 @@ from pathlib import Path
 from core.cli.output import put, put_json, put_table, say
 from core.cli.runs import reading
 from core.cli.surroundings import in_loop, open_unattended
+from core.debugger.causes.spectrum import Suspicion
 from core.debugger.evaluations.failures import FailureGroup
 from core.debugger.evaluations.figures import GroupShare
 from core.debugger.evaluations.naming import NamedFailures, named
@@ -122,6 +123,7 @@ def _print(report: EvaluationReport) -> None:
     if report.failures:
         put("")
         _print_failures(report.failures)
+        _print_suspicions(report.suspicions)
     if report.done < report.total:
         say(f"{report.why} {unfinished(report.done, report.total)}".strip())
 
@@ -163,6 +165,15 @@ def _print_comparison(report: EvaluationReport) -> None:
                 for flip in report.comparison.flips
             ],
         )
+
+
+def _print_suspicions(suspicions: tuple[Suspicion, ...]) -> None:
+    """Print what failed runs used more than those that passed."""
+    rows = [
+        (f"{one.score:.2f}", f"{one.kind} {one.name}", str(one.failed), str(one.passed))
+        for one in [one for one in suspicions if one.failed][:_SHOWN]
+    ]
+    put_table(("Ochiai", "used by runs", "failed", "passed"), rows)
 
 
 def _print_failures(groups: tuple[FailureGroup, ...]) -> None:

@@ -34,6 +34,8 @@ from tests.benchmarks.causes.mutants import Mutant, mutants
 NEAR = 3
 """Lines between a fault and where a cause says that it is."""
 SEED = 20
+_CASES = 3
+"""Tasks that passed before and have to fail with a fault."""
 _AIRLINE = ("airline/find-flight", "airline/book-flight", "airline/find-booking", "airline/cancel-booking")
 
 
@@ -98,6 +100,8 @@ def rank_of(services: Services, config: Path, run: int, mutant: Mutant) -> tuple
         for rank, cause in enumerate(causes, 1)
         if cause.file == mutant.file and abs(cause.line - mutant.line) <= NEAR
     ]
+    if not causes:
+        return 0, "", "", ""
     first = causes[0]
     return right[0] if right else 0, first.kind, first.certainty, first.place
 
@@ -117,12 +121,18 @@ async def measure(agents: Sequence[Agent], files: Sequence[str], most: int) -> l
         )
         try:
             for agent in agents:
-                reports = [(task, await play(services, llms, agent.preset, task)) for task in agent.tasks]
-                passing = [task for task, report in reports if report is not None and report.success][:3]
+                chosen = [file for file in agent.files if not files or file in files]
+                if not chosen:
+                    continue
+                passing: list[str] = []
+                for task in agent.tasks:
+                    report = await play(services, llms, agent.preset, task)
+                    if report is not None and report.success:
+                        passing.append(task)
+                    if len(passing) == _CASES:
+                        break
                 print(f"{agent.preset}: {', '.join(passing)} pass", file=sys.stderr, flush=True)
-                for file in agent.files:
-                    if files and file not in files:
-                        continue
+                for file in chosen:
                     planted = list(mutants(file, (RESOURCES / file).read_text("utf-8")))
                     random.Random(0).shuffle(planted)
                     for mutant in planted[:most]:
@@ -140,6 +150,8 @@ async def _try(
     target.write_text(mutant.text, "utf-8")
     failed: list[int] = []
     try:
+        if services.resources.problems():
+            return []  # The file is refused: there is nothing to find out.
         for task in passing:
             report = await play(services, llms, agent.preset, task)
             if report is None or report.run is None or report.success:

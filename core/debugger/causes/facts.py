@@ -34,10 +34,9 @@ class RunFacts:
 
     @cached_property
     def steps(self) -> tuple[StepRow, ...]:
-        """The steps that were decided on."""
-        return tuple(
-            step for step in self.store.steps(self.row.run) if step.action or step.outcome != "pending"
-        )
+        """The steps that were decided on; all of them if none was."""
+        steps = self.store.steps(self.row.run)
+        return tuple(step for step in steps if step.action or step.outcome != "pending") or steps
 
     @cached_property
     def calls(self) -> Mapping[int, tuple[CallRecord, ...]]:

@@ -4,6 +4,7 @@ from typing import get_args
 
 from pydantic import TypeAdapter
 
+from core.debugger.causes.spectrum import Suspicion, suspicions_of
 from core.debugger.evaluations.comparison import VariantComparison, compared
 from core.debugger.evaluations.engine import planned
 from core.debugger.evaluations.failures import FailureGroup, failures_of
@@ -52,6 +53,8 @@ class EvaluationReport(Record):
     published: tuple[PublishedShare, ...] = ()
     """What papers have published of the same tasks."""
     failures: tuple[FailureGroup, ...] | None = None
+    suspicions: tuple[Suspicion, ...] = ()
+    """What runs used, the most suspicious first; empty without failures."""
     """None if they were not asked for."""
     runs: tuple[EvaluatedRun, ...] = ()
     """The run that counts for each case that is done."""
@@ -97,8 +100,9 @@ def report_of(store: TraceStore, row: EvaluationRow, why: str = "") -> Evaluatio
 
 
 def with_failures(store: TraceStore, report: EvaluationReport) -> EvaluationReport:
-    """Return the report with its failures grouped."""
-    return report.replace(failures=failures_of(store, report.runs))
+    """Return the report with its failures grouped, and what failed runs used."""
+    failures = failures_of(store, report.runs)
+    return report.replace(failures=failures, suspicions=suspicions_of(store, report.runs) if failures else ())
 
 
 def _sorted(

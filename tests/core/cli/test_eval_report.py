@@ -71,6 +71,9 @@ def test_every_figure_is_that_of_the_runs(inside, evaluated):
         beside = sum(max(one.seconds - one.seconds_in_llm, 0) for one in own) / 4
         assert variant["seconds_beside_llm"] == pytest.approx(beside)
     failed = {one["run"] for group in evaluated["failures"] for one in group["runs"]}
+    scores = [one["score"] for one in evaluated["suspicions"]]
+    assert scores == sorted(scores, reverse=True)
+    assert {one["kind"] for one in evaluated["suspicions"]} >= {"state", "action"}
     assert failed == {run for run, row in rows.items() if not row.verdict.success}
     assert {(one["task"], one["agent"]) for one in evaluated["published"]} >= {
         ("", "Synapse"),

@@ -107,7 +107,8 @@ class PromptLacks(CauseKind):
             lacks = "the page" if len(lines) >= _LEAST_LINES and not shown else ""
             if not lacks and facts.row.instruction not in prompt:
                 lacks = "the task"
-            missing, after = _missing_part(facts, prompt, call.purpose)
+            is_first = step is facts.steps[0]
+            missing, after = _missing_part(facts, prompt, call.purpose) if is_first else ("", "")
             if not lacks and missing:
                 lacks = (
                     f"what it showed in run {facts.success.row.run if facts.success else 0}: {missing[:80]}"

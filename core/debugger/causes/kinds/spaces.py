@@ -301,8 +301,8 @@ class MacroDiffers(CauseKind):
 
 
 def _did(primitives: Sequence[Primitive]) -> list[str]:
-    """Return what page actions did, in words that are the same in another run."""
-    return [f"{str(one.action).partition(' ')[0]} {one.target or ''}".strip() for one in primitives]
+    """Return what page actions did and on what kind of element: names may be others in another run."""
+    return [f"{one.action.kind} {one.target.partition(' ')[0]}".strip() for one in primitives]
 
 
 def _same_action(success: RunFacts | None, step: StepRow) -> Acted | None:

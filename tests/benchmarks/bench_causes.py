@@ -17,11 +17,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from core.agent.state import Budget
 from core.browser.chromium import ChromiumHost, find_chromium
 from core.debugger.causes.finding import causes_of
 from core.debugger.editing.files import AgentFiles
-from core.debugger.headless import RunReport, run_headless
+from core.debugger.headless import RunReport
 from core.debugger.services import Services, open_services
 from core.environments.registry import Environments
 from core.llm.endpoints import Keys
@@ -29,11 +28,11 @@ from core.llm.registry import LLMs
 from core.schema.errors import BackstepError
 from core.settings.settings import Settings
 from core.storage.resources import RESOURCES
+from tests.benchmarks.bench_presets import play
 from tests.benchmarks.causes.mutants import Mutant, mutants
 
 NEAR = 3
 """Lines between a fault and where a cause says that it is."""
-SEED = 20
 _CASES = 3
 """Tasks that passed before and have to fail with a fault."""
 _AIRLINE = ("airline/find-flight", "airline/book-flight", "airline/find-booking", "airline/cancel-booking")
@@ -77,17 +76,10 @@ class Tried(NamedTuple):
     place: str
 
 
-async def play(services: Services, llms: LLMs, preset: str, task: str) -> RunReport | None:
+async def played(services: Services, llms: LLMs, preset: str, task: str) -> RunReport | None:
+    """Run a task to its end; None if it could not begin."""
     try:
-        return await run_headless(
-            services,
-            services.environments.find(task),
-            SEED,
-            preset=preset,
-            llm=llms.routed("rules"),
-            budget=Budget(),
-            on_gate="allow",
-        )
+        return await play(services, llms, preset, task)
     except BackstepError:
         return None
 
@@ -126,7 +118,7 @@ async def measure(agents: Sequence[Agent], files: Sequence[str], most: int) -> l
                     continue
                 passing: list[str] = []
                 for task in agent.tasks:
-                    report = await play(services, llms, agent.preset, task)
+                    report = await played(services, llms, agent.preset, task)
                     if report is not None and report.success:
                         passing.append(task)
                     if len(passing) == _CASES:
@@ -153,7 +145,7 @@ async def _try(
         if services.resources.problems():
             return []  # The file is refused: there is nothing to find out.
         for task in passing:
-            report = await play(services, llms, agent.preset, task)
+            report = await played(services, llms, agent.preset, task)
             if report is None or report.run is None or report.success:
                 return []
             failed.append(report.run)

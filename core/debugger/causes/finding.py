@@ -62,11 +62,15 @@ def causes_of(store: TraceStore, run: int, resources: AgentResources, files: Age
     if row.verdict.success:
         return ()
     facts = FailureFacts(store, row, resources, files)
-    found = [cause for kind in KINDS for cause in kind.find(facts)]
+    found = [cause for kind in KINDS for cause in _named(kind, facts)]
     for name, kind in plugins().things.items():
         try:
             with guarded(name):
-                found += kind.find(facts)
+                found += _named(kind, facts)
         except DataError as error:
             log.warning("%s", error)
     return tuple(sorted(found, key=lambda cause: -cause.rank))
+
+
+def _named(kind: CauseKind, facts: FailureFacts) -> list[Cause]:
+    return [cause.replace(kind=kind.name, weight=cause.weight or kind.weight) for cause in kind.find(facts)]

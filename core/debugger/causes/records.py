@@ -41,8 +41,8 @@ class Patch(Record):
 class Cause(Record):
     """One cause of a failed run."""
 
-    kind: str
-    """The name of its kind, such as ``state-not-recognised``."""
+    kind: str = ""
+    """The name of its kind, such as ``state-not-recognised``; filled in where causes are gathered."""
     step: int
     """The step at which it took effect."""
     what: str
@@ -58,7 +58,7 @@ class Cause(Record):
     why: str = ""
     """Why it is so sure, in a sentence."""
     weight: float = 0.0
-    """How often causes of this kind are right, from 0 to 1; of causes that are as sure, the largest is first."""
+    """Of causes that are as sure, the largest is first, from 0 to 1; that of the kind, where it is 0."""
     patch: Patch | None = None
 
     @property

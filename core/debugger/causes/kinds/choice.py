@@ -32,7 +32,6 @@ class ChoseOtherwise(CauseKind):
             return
         file, line = instruction_place(facts, facts.at)
         yield Cause(
-            kind=self.name,
             step=step.number,
             what=f"The LLM chose {step.in_words}; a success chose {instead.in_words}.",
             evidence=(
@@ -44,7 +43,6 @@ class ChoseOtherwise(CauseKind):
             field="action",
             certainty="likely" if facts.is_same_seed else "possible",
             why="The action of the success was permissible here as well.",
-            weight=self.weight,
         )
 
 
@@ -66,7 +64,6 @@ class JudgesReason(CauseKind):
                 continue
             file, line = instruction_place(facts, step.number)
             yield Cause(
-                kind=self.name,
                 step=step.number,
                 what=f"The judge found {', '.join(said)} missing. Step {step.number} did {step.in_words}, and had "
                 f"{better[0].label or better[0].value} on offer.",
@@ -83,7 +80,6 @@ class JudgesReason(CauseKind):
                 field="action",
                 certainty="likely",
                 why="What was on offer has the words that the judge misses, and what was chosen has not.",
-                weight=self.weight,
             )
             return
 
@@ -119,7 +115,6 @@ class LastStep(CauseKind):
         file, line = instruction_place(facts, step.number)
         reason = facts.row.verdict.reason or facts.row.error
         yield Cause(
-            kind=self.name,
             step=step.number,
             what=f"The run ended with {step.in_words}{f': {reason}' if reason else '.'}",
             evidence=(Evidence(step=step.number, part="action", text=step.thought or step.action),),
@@ -128,5 +123,4 @@ class LastStep(CauseKind):
             field="action",
             certainty="possible",
             why="Nothing else speaks for a step.",
-            weight=self.weight,
         )

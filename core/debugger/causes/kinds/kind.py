@@ -14,7 +14,7 @@ class CauseKind(ABC):
     name: ClassVar[str]
     """As in `Cause.kind`."""
     weight: ClassVar[float]
-    """As in `Cause.weight`."""
+    """As in `Cause.weight`: by judgement so far, not by measurement."""
 
     @abstractmethod
     def find(self, facts: FailureFacts) -> Iterator[Cause]:

@@ -71,7 +71,6 @@ class Looped(CauseKind):
         step = next(one for one in facts.steps if one.number == first)
         file, line = instruction_place(facts, first)
         yield Cause(
-            kind=self.name,
             step=first,
             what=f"The run did the same from step {first} to step {end}: {step.in_words}.",
             evidence=(
@@ -82,7 +81,6 @@ class Looped(CauseKind):
             line=line,
             certainty="likely",
             why="The instruction that held says nothing that ends it.",
-            weight=self.weight,
         )
 
 
@@ -109,7 +107,6 @@ class BudgetSpent(CauseKind):
         elif facts.preset is not None:
             file, location = self._limit_of_preset(facts)
         yield Cause(
-            kind=self.name,
             step=last.number,
             what=f"The run was out of its budget after {row.steps} steps and {row.llm_calls} LLM calls ({said}).",
             evidence=(
@@ -133,7 +130,6 @@ class BudgetSpent(CauseKind):
                 if needs_more
                 else "Whether it was on the right way is not known."
             ),
-            weight=self.weight,
         )
 
     def _limit_of_preset(self, facts: FailureFacts) -> tuple[str, Location]:
@@ -171,12 +167,10 @@ class GateRefused(CauseKind):
         if facts.row.outcome != "gate" or step is None:
             return
         yield Cause(
-            kind=self.name,
             step=step.number,
             what=f"A gate ended the run before {step.in_words}: {facts.row.error or step.message}",
             evidence=(Evidence(step=step.number, part="action", text=step.action),),
             field="gate",
             certainty="sure",
             why="The run ended there by rule.",
-            weight=self.weight,
         )

@@ -28,14 +28,12 @@ class ActionFailed(CauseKind):
             return
         others = f", as did the {count - 1} after it" if count > 1 else ""
         yield Cause(
-            kind=self.name,
             step=failed.number,
             what=f"{failed.in_words} failed{others}: {failed.message}",
             evidence=(Evidence(step=failed.number, part="action", text=failed.message),),
             field="action",
             certainty="likely",
             why="Nothing that the run did after it succeeded.",
-            weight=self.weight,
         )
 
 
@@ -57,14 +55,12 @@ class NoEffect(CauseKind):
                 (e.role, e.name, e.value) for e in then.elements
             ]:
                 yield Cause(
-                    kind=self.name,
                     step=step.number,
                     what=f"{step.in_words} changed nothing that can be read of the page.",
                     evidence=(Evidence(step=step.number, part="action", text=step.action),),
                     field="action",
                     certainty="possible",
                     why="The page was the same before and after it.",
-                    weight=self.weight,
                 )
                 return
 
@@ -87,14 +83,12 @@ class PageTrouble(CauseKind):
                     if not said:
                         continue
                     yield Cause(
-                        kind=self.name,
                         step=step.number,
                         what=f"In step {step.number} {said}.",
                         evidence=(Evidence(step=step.number, part="log", text=said),),
                         field="page log",
                         certainty="likely" if facts.row.outcome == "error" else "possible",
                         why="Whether the task needed it is not known.",
-                        weight=self.weight,
                     )
                     return
 
@@ -121,14 +115,12 @@ class PersonsOwn(CauseKind):
         if step is None or step.origin != "person":
             return
         yield Cause(
-            kind=self.name,
             step=step.number,
             what=f"A person chose {step.in_words}.",
             evidence=(Evidence(step=step.number, part="action", text=step.action),),
             field="action",
             certainty="likely",
             why="It is the first step that a success did otherwise, or the last one.",
-            weight=self.weight,
         )
 
 
@@ -152,7 +144,6 @@ class JudgedWrongly(CauseKind):
             if mine is None or not mine.judged or their is None or mine.aligned == their.aligned:
                 continue
             yield Cause(
-                kind=self.name,
                 step=step.number,
                 what=f"{step.in_words} was judged {_in_words(mine)}; in the success it was judged {_in_words(their)}.",
                 evidence=(
@@ -164,7 +155,6 @@ class JudgedWrongly(CauseKind):
                 field="judgement",
                 certainty="likely",
                 why="The same action did the same in both runs.",
-                weight=self.weight,
             )
             return
 

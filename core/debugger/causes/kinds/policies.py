@@ -38,7 +38,6 @@ class PolicyCameBack(CauseKind):
             said = f"lacked something: {frame.outcome}" if lacked else "returned nothing"
             name = facts.name_of(frame.file) if frame.file else ""
             yield Cause(
-                kind=self.name,
                 step=step.number,
                 what=f"The policy {frame.written} {said}.",
                 evidence=(
@@ -51,7 +50,6 @@ class PolicyCameBack(CauseKind):
                 line=instruction_place(facts, step.number)[1] if name else 0,
                 certainty="likely",
                 why="It is the first that came back without what it was called for.",
-                weight=self.weight,
             )
             return
 
@@ -77,7 +75,6 @@ class PolicyNotCalled(CauseKind):
         there = recognised.permissible.action(name) is not None
         file, line = instruction_place(facts, facts.at)
         yield Cause(
-            kind=self.name,
             step=facts.at,
             what=(
                 f"The success called {name} here; this run did not."

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from core.debugger.causes.facts import FailureFacts
 from core.debugger.causes.kinds.kind import CauseKind
 from core.debugger.causes.records import Cause, Evidence
-from core.schema.step import Abstracted, Acted, Decided, Recalled
+from core.schema.step import Abstracted, Acted, Decided, Recalled, Recognised
 from core.settings.toml_layout import layout
 
 _ASKS_FOR_ACTION = ("decide", "rationale", "function", "repair")
@@ -28,7 +28,6 @@ class CallFailed(CauseKind):
                 if call.error:
                     ended = facts.row.outcome == "error"
                     yield Cause(
-                        kind=self.name,
                         step=step,
                         what=f"The call for {call.purpose} to {call.llm} failed: {call.error}",
                         evidence=(Evidence(step=step, part="reply", text=call.error),),
@@ -69,7 +68,6 @@ class ReplyUnusable(CauseKind):
             "",
         )
         yield Cause(
-            kind=self.name,
             step=step.number,
             what=f"{len(bad)} of {len(facts.steps)} replies could not be used: {decided.proposal.problem}",
             evidence=(
@@ -81,7 +79,6 @@ class ReplyUnusable(CauseKind):
             field="" if there else "reply",
             certainty="likely" if ended else "possible",
             why="The run ended with it." if ended else "Later replies could be used.",
-            weight=self.weight,
         )
 
 
@@ -105,19 +102,18 @@ class PromptLacks(CauseKind):
             lines = [line.strip() for line in abstracted.clean.text.splitlines() if line.strip()]
             shown = sum(line in prompt for line in lines)
             lacks = "the page" if len(lines) >= _LEAST_LINES and not shown else ""
-            if not lacks and facts.row.instruction not in prompt:
+            if not lacks and facts.row.instruction not in prompt and not _has_assignment(facts, step.number):
                 lacks = "the task"
-            is_first = step is facts.steps[0]
-            missing, after = _missing_part(facts, prompt, call.purpose) if is_first else ("", "")
-            if not lacks and missing:
-                lacks = (
-                    f"what it showed in run {facts.success.row.run if facts.success else 0}: {missing[:80]}"
-                )
+            is_sure = bool(lacks)
+            missing, after = "", ""
+            if step is facts.steps[0]:
+                missing, after = _missing_part(facts, prompt, call.purpose)
+            if missing and not lacks:
+                lacks = f"a line that the prompt of a success has: {missing[:80]}"
             if not lacks:
                 continue
             file, line = _place_in_templates(facts, call.purpose, after)
             yield Cause(
-                kind=self.name,
                 step=step.number,
                 what=f"The prompt does not show {lacks}.",
                 evidence=(
@@ -129,11 +125,16 @@ class PromptLacks(CauseKind):
                 file=file,
                 line=line,
                 field="prompt",
-                certainty="likely" if missing and "the" not in lacks[:4] else "sure",
+                certainty="sure" if is_sure else "likely",
                 why="The prompt was searched for it.",
-                weight=self.weight,
             )
             return
+
+
+def _has_assignment(facts: FailureFacts, step: int) -> bool:
+    """Return whether a policy is at work, whose prompt shows its own assignment and need not show the task."""
+    recognised = facts.part(step, Recognised)
+    return recognised is not None and recognised.stack is not None and bool(recognised.stack.frames)
 
 
 def _missing_part(facts: FailureFacts, prompt: str, purpose: str) -> tuple[str, str]:
@@ -197,7 +198,6 @@ class AbstractionDropped(CauseKind):
         name = f"presets/{facts.preset.name}.toml" if facts.preset is not None else ""
         is_there = name in facts.files.names()
         yield Cause(
-            kind=self.name,
             step=step,
             what=f"The page has {wanted}, which the success used; the clean observation lacks it.",
             evidence=(
@@ -210,9 +210,8 @@ class AbstractionDropped(CauseKind):
             file=name if is_there else "",
             line=(layout(facts.files.read(name)).line_of(("abstraction", "keep")) or 1) if is_there else 0,
             field="" if is_there else "clean observation",
-            certainty="sure",
+            certainty="sure" if facts.is_same_seed else "likely",
             why="It was read, and was left out before the LLM was asked.",
-            weight=self.weight,
         )
 
 
@@ -242,7 +241,6 @@ class ExemplarOfAnother(CauseKind):
                     else "Its steps have the very action."
                 )
                 yield Cause(
-                    kind=self.name,
                     step=step,
                     what=f"The exemplar {id} went before this action.",
                     evidence=(
@@ -252,6 +250,5 @@ class ExemplarOfAnother(CauseKind):
                     field=f"exemplar {id}",
                     certainty="likely" if is_other and copied else "possible",
                     why=why,
-                    weight=self.weight,
                 )
                 return

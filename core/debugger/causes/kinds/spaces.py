@@ -89,7 +89,6 @@ class StateNotRecognised(CauseKind):
         )
         is_known = bool(known) and nearest.state == known
         return Cause(
-            kind=self.name,
             step=step.number,
             what=f"No state fits the page; {nearest.state} misses it: {nearest.missed}.",
             evidence=(
@@ -108,7 +107,6 @@ class StateNotRecognised(CauseKind):
                 if is_known and success is not None
                 else "The nearest state is the one of which most rules fit."
             ),
-            weight=self.weight,
             patch=_without_rule(facts, location) if rule else None,
         )
 
@@ -150,7 +148,6 @@ class WrongState(CauseKind):
         missed = f": {fit.missed}" if fit is not None and not is_loose else ""
         gone = f"; the state space has no state {meant}" if fit is None else ""
         return Cause(
-            kind=self.name,
             step=step.number,
             what=f"{what}{why}{missed}{gone}.",
             evidence=(
@@ -164,7 +161,6 @@ class WrongState(CauseKind):
             line=facts.line_in_space(*location),
             certainty="sure" if facts.is_same_seed else "likely",
             why=f"Run {success.row.run} succeeded with this page as {meant}.",
-            weight=self.weight,
             patch=_without_rule(facts, location) if rule else None,
         )
 
@@ -193,7 +189,6 @@ class ActionNotThere(CauseKind):
             missing = f"needs {', '.join(needs)}, which the page does not show"
         is_of_space = bool(facts.space_file and location)
         yield Cause(
-            kind=self.name,
             step=step,
             what=f"{name} {missing} in {recognised.state}; the success took it here.",
             evidence=(
@@ -211,7 +206,6 @@ class ActionNotThere(CauseKind):
             field="" if is_of_space else "permissible actions",
             certainty="sure" if facts.is_same_seed else "likely",
             why=f"Run {success.row.run} went on from the same place with it, and succeeded.",
-            weight=self.weight,
         )
 
 
@@ -259,7 +253,6 @@ class MacroDiffers(CauseKind):
         place = facts.space_action(step.state, name)
         number = acted.primitives.index(failed)
         return Cause(
-            kind=self.name,
             step=step.number,
             what=f"{name} stopped at {failed.action}: {failed.message}",
             evidence=(Evidence(step=step.number, part="action", text=failed.message),),
@@ -268,7 +261,6 @@ class MacroDiffers(CauseKind):
             field="" if place is not None else "action",
             certainty="likely",
             why="The page refused this part of it.",
-            weight=self.weight,
         )
 
     def _differs(self, facts: FailureFacts, step: StepRow, acted: Acted) -> Cause | None:
@@ -285,7 +277,6 @@ class MacroDiffers(CauseKind):
         )
         missing = there[at] if at < len(there) else ""
         return Cause(
-            kind=self.name,
             step=step.number,
             what=f"{name} did {', '.join(here)}; in the success it did {', '.join(there)}.",
             evidence=(
@@ -296,7 +287,6 @@ class MacroDiffers(CauseKind):
             line=facts.line_in_space(*place[0], "does", min(at, max(len(place[1].does) - 1, 0))),
             certainty="likely",
             why=f"The success went on by {missing}." if missing else "It does more than in the success.",
-            weight=self.weight,
         )
 
 
@@ -330,7 +320,6 @@ class LeadsElsewhere(CauseKind):
             if place is None or not place[1].leads_to or after.state in (*place[1].leads_to, step.state):
                 continue
             yield Cause(
-                kind=self.name,
                 step=step.number,
                 what=f"{place[1].name} led to {after.state}; its leads_to names {', '.join(place[1].leads_to)}.",
                 evidence=(Evidence(step=after.number, part="state", text=f"recognised as {after.state}"),),
@@ -338,6 +327,5 @@ class LeadsElsewhere(CauseKind):
                 line=facts.line_in_space(*place[0], "leads_to"),
                 certainty="possible",
                 why="The file says otherwise, which need not be what failed.",
-                weight=self.weight,
             )
             return

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
+from core.agent.run_history import budget_of
 from core.debugger.causes.facts import FailureFacts
 from core.debugger.causes.kinds.kind import CauseKind
 from core.debugger.causes.records import Cause, Evidence
 from core.debugger.compare.parting import exactly
 from core.schema.step import Recognised
-from core.settings.toml_layout import Location, layout
+from core.settings.toml_layout import Location
 from core.trace.records import StepRow
 
 _LONGEST_PERIOD = 4
@@ -84,6 +85,17 @@ class Looped(CauseKind):
         )
 
 
+def _limit_reached(facts: FailureFacts) -> tuple[str, str]:
+    """Return which limit of the run was reached, in words, and the setting that it is of."""
+    budget = budget_of(facts.store, facts.row.run)
+    actions = sum(step.effect == "page action" for step in facts.steps)
+    if budget is not None and actions >= budget.page_actions:
+        return f"{budget.page_actions} page actions", "max_steps of the settings"
+    if budget is not None and facts.row.llm_calls >= budget.llm_calls:
+        return f"{budget.llm_calls} LLM calls", "max_llm_calls of the settings"
+    return "which limit was reached is not known", "budget"
+
+
 class BudgetSpent(CauseKind):
     """A limit ended the run: page actions, LLM calls, transitions, calls of policies."""
 
@@ -96,16 +108,14 @@ class BudgetSpent(CauseKind):
         if row.outcome != "budget" or last is None:
             return
         recognised = facts.part(last.number, Recognised)
-        by_space = recognised is not None and bool(recognised.over or recognised.budget_note)
+        by_space = recognised is not None and bool(recognised.over)
         needed = facts.success.row.steps if facts.success is not None else 0
         needs_more = needed > row.steps
-        file, said = "", "page actions or LLM calls"
+        file, said, field = "", *_limit_reached(facts)
         location: Location = ()
         if by_space and recognised is not None and facts.space_file:
             file, location = facts.space_file, ("backup", "transitions")
-            said = recognised.over or recognised.budget_note
-        elif facts.preset is not None:
-            file, location = self._limit_of_preset(facts)
+            said = recognised.over
         yield Cause(
             step=last.number,
             what=f"The run was out of its budget after {row.steps} steps and {row.llm_calls} LLM calls ({said}).",
@@ -122,8 +132,8 @@ class BudgetSpent(CauseKind):
                 ),
             ),
             file=file,
-            line=self._line(facts, file, location),
-            field="" if file else "budget",
+            line=facts.line_in_space(*location) if file else 0,
+            field="" if file else field,
             certainty="sure" if needs_more else "possible" if loop_of(facts.steps) else "likely",
             why=(
                 f"A success took {needed} steps, more than this run was given."
@@ -131,29 +141,6 @@ class BudgetSpent(CauseKind):
                 else "Whether it was on the right way is not known."
             ),
         )
-
-    def _limit_of_preset(self, facts: FailureFacts) -> tuple[str, Location]:
-        """Return the file of the preset, if it has a limit of its own, with the key of the limit."""
-        assert facts.preset is not None
-        name = f"presets/{facts.preset.name}.toml"
-        if name not in facts.files.names():
-            return "", ()
-        keys = layout(facts.files.read(name)).values
-        for location in (
-            ("plan", "actions"),
-            ("policies", "limits", "calls"),
-            ("policies", "limits", "depth"),
-        ):
-            if location in keys:
-                return name, location
-        return "", ()
-
-    def _line(self, facts: FailureFacts, file: str, location: Location) -> int:
-        if not file or not location:
-            return 0
-        if file == facts.space_file:
-            return facts.line_in_space(*location)
-        return layout(facts.files.read(file)).line_of(location) or 0
 
 
 class GateRefused(CauseKind):

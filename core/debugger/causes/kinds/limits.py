@@ -97,7 +97,7 @@ def _limit_reached(facts: FailureFacts) -> tuple[str, str]:
 
 
 class BudgetSpent(CauseKind):
-    """A limit ended the run: page actions, LLM calls, transitions, calls of policies."""
+    """A limit ended the run: page actions, LLM calls, or transitions of the state space."""
 
     name = "budget"
     weight = 0.6

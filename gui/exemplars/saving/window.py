@@ -332,8 +332,10 @@ def saved_words(saved: Saved, *, busy: bool) -> str:
         return f"{result} Looking it up…"
     if saved.distance is None:
         return result if saved.problem else f"{result} For this task, it is not among the nearest 50."
-    place = "it is the nearest" if saved.rank == 1 else f"it comes {_place(saved.rank)}"
-    return f"{result} For this task {place}, at distance {saved.distance:.3f}. {_use(saved)}".rstrip()
+    before = {1: "no other exemplar is", 2: "1 other exemplar is"}.get(
+        saved.rank, f"{saved.rank - 1} other exemplars are"
+    )
+    return f"{result} For this task {before} as near (distance {saved.distance:.3f}). {_use(saved)}".rstrip()
 
 
 def _use(saved: Saved) -> str:
@@ -344,7 +346,3 @@ def _use(saved: Saved) -> str:
         f"But it is not used: {saved.why} Save it with that family, or let the preset use exemplars "
         "instead of families."
     )
-
-
-def _place(rank: int) -> str:
-    return {2: "second", 3: "third"}.get(rank, f"{rank}th")

@@ -1,18 +1,25 @@
 """Draws every screen onto a contact sheet, and lists what is wrong: ``python -m tests.gui.look.sheet OUTDIR``.
 
-Options are those of the other scripts of this folder. Each screen is also kept by itself.
+Options are those of the other scripts of this folder. Each screen is also kept by itself. With ``--all`` it draws them
+at each of `SETTINGS` in both themes, each in a folder of its own, and lists each fault once with where it is seen.
 """
 
 import importlib
+import re
+import subprocess
 import sys
+from collections import defaultdict
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from math import ceil
 from pathlib import Path
 
 from PySide6.QtCore import QRect, QSettings, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QImage, QPainter
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
+from gui.shell.help import SECTIONS
 from tests.gui.look.judging import faults_of
 from tests.gui.look.studio import Studio, draw_all, stages_of
 
@@ -20,7 +27,18 @@ MODULES = (
     "main_window", "panels", "film", "dialogs", "documents", "editing", "fix", "branching", "ask_again", "palette",
     "attach", "evaluations", "library", "editor", "saving",
 )  # fmt: skip
+SETTINGS: dict[str, tuple[str, ...]] = {
+    "1280x800": (),
+    "1600x1000": ("--size", "1600x1000"),
+    "900x600": ("--size", "900x600"),
+    "double": ("--scale", "2"),
+    "text-80": ("--text", "80"),
+    "text-130": ("--text", "130"),
+    "text-160": ("--text", "160"),
+}
+"""The screens and text sizes that everything is drawn for, with the options of each."""
 _COLUMNS, _WIDTH, _HEIGHT, _HEAD = 5, 380, 240, 20
+_AT_ONCE = 2
 
 
 class Sheet:
@@ -34,6 +52,7 @@ class Sheet:
         }
         self.drawn: dict[str, list[tuple[str, QImage]]] = {"light": [], "dark": []}
         self.faults: list[str] = []
+        self._seen: set[str] = set()
 
     def draw(self, application: QApplication, settings: QSettings, size: QSize, name: str, file: str) -> None:
         """Draw one screen."""
@@ -42,6 +61,9 @@ class Sheet:
         try:
             shown = self.stages[name](studio) or studio.window
             studio.settle()
+            for widget in (shown, *shown.findChildren(QWidget)):
+                if widget.isVisible():
+                    self._seen.update(base.__name__ for base in type(widget).__mro__)
             picture = shown.grab().toImage()
             picture.save(file)
             self.drawn[theme].append((name, picture))
@@ -73,12 +95,58 @@ class Sheet:
                 painter.drawImage(QRect(left + 4, top + _HEAD, small.width(), small.height()), small)
             painter.end()
             sheet.save(str(folder / f"sheet-{theme}.png"))
+        if set(self.stages) <= {name for drawn in self.drawn.values() for name, _ in drawn}:
+            self.faults += [f"{name}: no screen shows it" for name in SECTIONS if name not in self._seen]
         faults = list(dict.fromkeys(self.faults))
         (folder / "faults.txt").write_text("\n".join([f"{len(faults)} found, {day}", *faults, ""]))
         print(f"{len(faults)} faults are listed in {folder / 'faults.txt'}")
 
 
+def draw_settings(folder: Path, stages: Sequence[str]) -> None:
+    """Draw the stages, or all, for each of `SETTINGS` in both themes, and list what was found with where."""
+    parts = [
+        (f"{name}-{theme}", theme, given) for name, given in SETTINGS.items() for theme in ("light", "dark")
+    ]
+
+    def draw(part: tuple[str, str, tuple[str, ...]]) -> str:
+        name, theme, given = part
+        command = [
+            sys.executable,
+            "-m",
+            "tests.gui.look.sheet",
+            folder / name,
+            *stages,
+            "--theme",
+            theme,
+            *given,
+        ]
+        ended = subprocess.run(command, capture_output=True, text=True, check=False)
+        print(name, "drawn" if ended.returncode == 0 else f"ended with {ended.returncode}", flush=True)
+        return "" if ended.returncode == 0 else f"not drawn to its end: {ended.stderr.strip()[-300:]}"
+
+    places: dict[str, list[str]] = defaultdict(list)
+    first: dict[str, str] = {}
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        for (name, theme, _), problem in zip(parts, pool.map(draw, parts), strict=True):
+            listed = folder / name / "faults.txt"
+            lines = listed.read_text("utf-8").splitlines()[1:] if listed.exists() else []
+            for line in filter(None, [problem, *lines]):
+                fault = line.replace(f" ({theme}):", ":", 1)
+                key = re.sub(r"[\d.]+", "#", fault)  # The same fault has other figures in other sizes.
+                first.setdefault(key, fault)
+                places[key].append(name)
+    lines = [f"{first[key]} [{', '.join(names)}]" for key, names in sorted(places.items())]
+    (folder / "faults.txt").write_text(
+        "\n".join([f"{len(lines)} found, {datetime.now(UTC).date()}", *lines, ""])
+    )
+    print(f"{len(lines)} faults are listed in {folder / 'faults.txt'}")
+
+
 if __name__ == "__main__":
-    sheet = Sheet()
-    draw_all(sheet.stages, sheet.draw)
-    sheet.save(Path(next(one for one in sys.argv[1:] if not one.startswith("-"))))
+    names = [argument for argument in sys.argv[1:] if argument != "--all"]
+    if len(names) < len(sys.argv) - 1:
+        draw_settings(Path(names[0]), names[1:])
+    else:
+        sheet = Sheet()
+        draw_all(sheet.stages, sheet.draw)
+        sheet.save(Path(next(name for name in names if not name.startswith("-"))))

@@ -231,7 +231,7 @@ def test_after_saving_it_says_what_is_found_and_what_is_saved_next_is_a_new_vers
 ):
     shown.show_view(VIEW)
     shown.show_view(SAVED)
-    assert "it is the nearest, at distance 0.000" in shown.saved.words.text()
+    assert "no other exemplar is as near (distance 0.000)" in shown.saved.words.text()
     assert [row.word for row in shown.saved.rows.rows] == ["0.000", "0.113", "0.274", "0.631"]
     assert shown.choice.id == EXEMPLAR.id
     undone: list[str] = []

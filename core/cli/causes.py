@@ -1,5 +1,7 @@
 """The command `causes`: what may have caused a stored run to fail."""
 
+from collections.abc import Iterable
+
 from core.cli.output import put, put_json, put_lines, verdict_word
 from core.cli.runs import reading
 from core.cli.surroundings import resources_of
@@ -16,9 +18,7 @@ def show_causes(settings: Settings, run: int, *, as_json: bool) -> None:
         resources = resources_of(settings).changed(store.changes(run))
         causes = causes_of(store, run, resources, AgentFiles(config_folder()))
         if as_json:
-            put_json(
-                {"run": run, "causes": [{**cause.model_dump(), "place": cause.place} for cause in causes]}
-            )
+            put_json({"run": run, "causes": causes_json(causes)})
             return
         put(f"run {run}: {row.task} seed {row.seed}, {row.preset}, {row.llm}: {verdict_word(row)}")
         if not causes:
@@ -29,6 +29,11 @@ def show_causes(settings: Settings, run: int, *, as_json: bool) -> None:
             )
         for number, cause in enumerate(causes, 1):
             put_lines(_lines(number, cause))
+
+
+def causes_json(causes: Iterable[Cause]) -> list[dict[str, object]]:
+    """Return causes as JSON, the likeliest first."""
+    return [{**cause.model_dump(mode="json"), "place": cause.place} for cause in causes]
 
 
 def _lines(number: int, cause: Cause) -> str:

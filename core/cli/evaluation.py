@@ -26,6 +26,7 @@ from core.cli.surroundings import (
 from core.debugger.evaluations.cluster import cluster_lanes, connected, node_setup
 from core.debugger.evaluations.engine import Evaluator, Lane, opened, planned
 from core.debugger.evaluations.local import lane_of, lanes_of, services_of
+from core.debugger.evaluations.proof import cases_of
 from core.debugger.evaluations.records import EvalRequest, EvaluationPlan, LLMUsed, Making, Request
 from core.debugger.evaluations.report import EvaluationReport, report_of
 from core.debugger.evaluations.request import make_plan, named
@@ -38,7 +39,7 @@ from core.llm.registry import LLMs
 from core.schema.errors import UsageError, WorldError
 from core.settings.settings import Settings, config_folder
 from core.system.program import COMMAND, program_version
-from core.trace.evaluations import evaluation_named, note_made
+from core.trace.evaluations import evaluation_named, note_made, note_plan
 
 _TELL_SECONDS = 5.0
 """So often at most the progress is told."""
@@ -61,16 +62,26 @@ def evaluate(
         raise UsageError("Use --name to say which evaluation to resume.")
     stored = resume and isinstance(request, EvalRequest) and not (request.tasks or request.failures_of)
     plan = _stored(request.name, settings) if stored else _plan_of(request, settings, environments)
-    request = named(request)
+    report = carried_out(named(request), plan, settings, environments, with_embedded)
+    with reading(settings) as store:
+        give(store, report, settings, output)
+    return report
+
+
+def carried_out(
+    request: Request,
+    plan: EvaluationPlan,
+    settings: Settings,
+    environments: Environments,
+    with_embedded: WithEmbedded,
+) -> EvaluationReport:
+    """Make the runs of a plan that are left, and return the report; `request` has a name. Raises as `evaluate` does."""
     if request.on_gate:
         settings = settings.replace(on_gate=request.on_gate)
     llms = open_unattended(settings, *(variant.llm for variant in plan.variants), patient=True)
     for variant in plan.variants:
         check_preset(config_folder(), variant.preset)
-    report = _carried_out(_Work(request, plan, settings, environments, llms), with_embedded)
-    with reading(settings) as store:
-        give(store, report, settings, output)
-    return report
+    return _in_browsers(_Work(request, plan, settings, environments, llms), with_embedded)
 
 
 def _plan_of(request: Request, settings: Settings, environments: Environments) -> EvaluationPlan:
@@ -102,7 +113,7 @@ class _Work:
     llms: LLMs
 
 
-def _carried_out(work: _Work, with_embedded: WithEmbedded) -> EvaluationReport:
+def _in_browsers(work: _Work, with_embedded: WithEmbedded) -> EvaluationReport:
     """Make the runs in the browsers that they need: on a cluster, in one Chromium, or in that of the settings.
 
     What goes on from a run's steps, or is measured about exemplars, uses the browser in which a person works.
@@ -149,6 +160,7 @@ async def _carry_out(
                 row,
                 request,
                 lambda: progress.tell(len(evaluation.done), evaluation.cost),
+                None if plan.repair is None else cases_of,
             )
             left = plan.total - len(evaluation.done)
             progress.begin(request.name, len(evaluation.done))
@@ -164,6 +176,10 @@ async def _carry_out(
             finally:
                 if plan.kind == "worth":
                     keep_worth(services.resources.memory, worth_result(services.store, row, plan))
+                elif plan.repair is not None and next(cases_of(plan, evaluation.done), None) is None:
+                    # What it came to is all that there was to do.
+                    whole = plan.replace(only=tuple(evaluation.done))
+                    note_plan(services.store, row.number, whole.model_dump_json())
             row = evaluation_named(services.store, request.name) or row
             return report_of(services.store, row, evaluation.why)
 

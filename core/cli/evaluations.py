@@ -1,11 +1,11 @@
-"""The commands that make many runs and compare them: eval, bisect and family."""
+"""The commands that make many runs and compare them: eval, bisect, family and repair."""
 
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from core.cli.options import LLMName, Measured, PresetName, with_groups
+from core.cli.options import EXIT_UNFINISHED, LLMName, Measured, PresetName, Proved, with_groups
 from core.schema.errors import UsageError
 
 # What a command needs is imported when it is called: the window is to open quickly.
@@ -166,3 +166,56 @@ def add_evaluation_commands(app: typer.Typer, with_embedded: Any) -> None:
             **measured.asked,
         )
         measured.carry_out(request, with_embedded)
+
+    @app.command()
+    @with_groups
+    def repair(
+        run: Annotated[int | None, typer.Argument(help="The number of a failed run.", min=1)] = None,
+        evaluation: Annotated[
+            str, typer.Option("--evaluation", help="Mend the largest groups of failures of this evaluation.")
+        ] = "",
+        most: Annotated[
+            int, typer.Option("--most", min=1, max=100, help="How many groups, with --evaluation.")
+        ] = 3,
+        llm: Annotated[
+            str, typer.Option("--llm", help="An LLM that proposes changes besides the patches of causes.")
+        ] = "",
+        change: Annotated[
+            Path | None,
+            typer.Option("--change", help="A folder with changed files, laid out as the config folder."),
+        ] = None,
+        pairs: Annotated[
+            int, typer.Option("--pairs", min=1, max=100, help="Cases to choose a change by, at most.")
+        ] = 8,
+        sealed: Annotated[
+            int, typer.Option("--sealed", min=0, max=100, help="Cases that are looked at once, at the end.")
+        ] = 4,
+        others: Annotated[
+            int, typer.Option("--others", min=0, max=1000, help="Cases that passed and are tried, at most.")
+        ] = 12,
+        keep: Annotated[bool, typer.Option("--keep", help="Write what is proven to your own files.")] = False,
+        *,
+        proved: Proved,
+    ) -> None:
+        """Find changes that mend a failed run, and prove them by runs with and without. Only --keep writes files."""
+        from core.cli.repair import RepairAsked
+        from core.cli.repair import repair as carry_out
+
+        if (run is None) == (not evaluation):
+            raise UsageError("Give the number of a failed run, or --evaluation NAME.")
+        settings = proved.settings()
+        asked = RepairAsked(
+            run=run or 0,
+            evaluation=evaluation,
+            llm=llm,
+            change=change,
+            keep=keep,
+            most=most,
+            pairs=pairs,
+            sealed=sealed,
+            others=others,
+            as_json=proved.as_json,
+            **proved.asked,
+        )
+        is_mended = carry_out(asked, settings, proved.environments(settings), with_embedded)
+        raise typer.Exit(0 if is_mended else EXIT_UNFINISHED)

@@ -177,25 +177,31 @@ class Unattended(Surroundings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measured(Unattended):
-    """The options of every command that makes many runs: how many, and what is printed of them."""
+class Proved(Unattended):
+    """The options of every command that makes many runs: how many."""
 
     name: Name = None
-    times: Times = None
     concurrency: Concurrency = None
     max_calls: MaxCalls = None
     max_cost: MaxCost = None
     max_minutes: MaxMinutes = None
-    csv: CsvFile = None
-    html: HtmlFile = None
-    name_failures: NameFailures = None
-    pictures: KeptPictures = None
 
     @property
     def asked(self) -> dict[str, Any]:
         """The keys of a request that were given."""
         names = ("name", "times", "concurrency", "max_calls", "max_cost", "max_minutes")
-        return {name: value for name in names if (value := getattr(self, name)) is not None}
+        return {name: value for name in names if (value := getattr(self, name, None)) is not None}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured(Proved):
+    """The options of every command that measures by many runs: how often, and what is printed of them."""
+
+    times: Times = None
+    csv: CsvFile = None
+    html: HtmlFile = None
+    name_failures: NameFailures = None
+    pictures: KeptPictures = None
 
     def output(self) -> Any:
         from core.cli.evaluation_report import ReportOutput

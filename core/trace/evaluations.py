@@ -85,6 +85,11 @@ def leave_evaluation(store: "TraceStore", number: int) -> None:
     store.change(lambda database: database.update("evaluations", {"number": number}, {"owner": None}))
 
 
+def note_plan(store: "TraceStore", number: int, plan: str) -> None:
+    """Replace the plan of an evaluation, as JSON."""
+    store.change(lambda database: database.update("evaluations", {"number": number}, {"plan": plan}))
+
+
 def note_made(store: "TraceStore", number: int, making: str) -> None:
     """Add with what an evaluation is made from now on, as JSON; a start like the last one adds nothing."""
 

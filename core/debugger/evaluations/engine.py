@@ -6,7 +6,7 @@ continues where it was.
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -31,6 +31,9 @@ Raises BackstepError if it cannot begin, and LLMRefused, with the run broken
 off, where no run will go better.
 """
 
+Order = Callable[[EvaluationPlan, Mapping[Case, AttemptRow]], Iterator[tuple[Variant, Case] | None]]
+"""Gives the next case each time, by what is done so far; None where it depends on cases that are not done yet."""
+
 
 @contextmanager
 def opened(store: "TraceStore", name: str, plan: EvaluationPlan) -> Iterator[EvaluationRow]:
@@ -40,7 +43,8 @@ def opened(store: "TraceStore", name: str, plan: EvaluationPlan) -> Iterator[Eva
     """
     row = take_evaluation(store, name, plan.model_dump_json())
     try:
-        if planned(row) != plan:
+        stored = planned(row)
+        if (stored if stored.repair is None else stored.replace(only=plan.only)) != plan:
             raise UsageError(
                 f"The evaluation {name} was started with other tasks, seeds or variants; use the same ones, or "
                 "choose another --name."
@@ -118,8 +122,9 @@ class Evaluator:
         row: EvaluationRow,
         limits: RunLimits,
         on_done: Callable[[], None],
+        ordered: Order | None = None,
     ) -> None:
-        """`on_done` is called as each case is done."""
+        """`on_done` is called as each case is done; without `ordered`, all cases of the plan are done."""
         self.plan = planned(row)
         self.why = ""
         """Why it ended before everything was done."""
@@ -134,7 +139,14 @@ class Evaluator:
         self._calls = sum(run.llm_calls for run in runs)
         self._failed = {attempt.attempt.case for attempt in attempts if _to_be_tried_again(attempt)}
         self._failures = _Failures()
-        self._left = iter([one for one in self.plan.cases() if one[1] not in self.done])
+        self._left: Iterator[tuple[Variant, Case] | None] = (
+            iter([each for each in self.plan.cases() if each[1] not in self.done])
+            if ordered is None
+            else ordered(self.plan, self.done)
+        )
+        self._under_way = 0
+        self._ended = asyncio.Event()
+        """Set when a case was ended."""
 
     @property
     def cost(self) -> float:
@@ -161,20 +173,42 @@ class Evaluator:
             raise errors.exceptions[0] from None
 
     async def _work_in(self, lane: Lane) -> None:
-        for variant, case in self._left:
-            first = 2 if case in self._failed else 1
-            for number in range(first, MOST_ATTEMPTS + 1):
-                if self._limit_reached():
+        while (following := await self._next()) is not None:
+            self._under_way += 1
+            try:
+                if not await self._work_on(lane, *following):
                     return
-                began = time.monotonic()
-                row = await self._attempt(lane, variant, case, number)
-                if row is None:
-                    return
-                self._failures.note(row, began)
-                if not _to_be_tried_again(row):
-                    self.done[case] = row
-                    self._on_done()
-                    break
+            finally:
+                self._under_way -= 1
+                self._ended.set()
+
+    async def _next(self) -> tuple[Variant, Case] | None:
+        """Return the next case, when it is known; None if there is none."""
+        for following in self._left:
+            if following is not None:
+                return following
+            if not self._under_way:
+                return None  # What it waits for was broken off.
+            self._ended.clear()
+            await self._ended.wait()
+        return None
+
+    async def _work_on(self, lane: Lane, variant: Variant, case: Case) -> bool:
+        """Make the runs of a case; returns whether to go on with the next."""
+        first = 2 if case in self._failed else 1
+        for number in range(first, MOST_ATTEMPTS + 1):
+            if self._limit_reached():
+                return False
+            began = time.monotonic()
+            row = await self._attempt(lane, variant, case, number)
+            if row is None:
+                return False
+            self._failures.note(row, began)
+            if not _to_be_tried_again(row):
+                self.done[case] = row
+                self._on_done()
+                break
+        return True
 
     def _limit_reached(self) -> bool:
         calls, cost = self._limits.max_calls, self._limits.max_cost

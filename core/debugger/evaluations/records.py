@@ -215,6 +215,69 @@ class FamilyRequest(Request):
         return f"family of run {self.run}"
 
 
+class Candidate(Record):
+    """A change that may mend a failed run: texts of files, or what is left out or raised, for its runs alone."""
+
+    what: str
+    """It in a sentence."""
+    origin: Literal["cause", "LLM", "person", "agent"] = "person"
+    """Who proposed it; ``agent``: a coding agent."""
+    kind: str = ""
+    """The kind of the cause that it cures, if it comes from one."""
+    files: dict[str, str] = {}
+    """New texts of whole files, by their path in the config folder."""
+    asked: Changes = Changes()
+    """What its runs use otherwise, besides the files."""
+    step: int = 0
+    """The step to which its cause leads; 0 for none."""
+
+
+class RepairRequest(Request):
+    """Prove that a change mends a failed run, and harms nothing that passed."""
+
+    run: int = Field(ge=1)
+    candidates: tuple[Candidate, ...] = Field(min_length=1)
+    """The likeliest first; the first that holds is the last that is tried."""
+    evaluation: str = ""
+    """The name of the evaluation whose runs say what failed alike and what passed; empty for all stored runs."""
+    alike: tuple[int, ...] = ()
+    """Failed runs with the same cause."""
+    pairs: int = Field(default=8, ge=1, le=100)
+    """With and without the change, at most, to choose it by."""
+    sealed: int = Field(default=4, ge=0, le=100)
+    """Pairs that are looked at once, at the end."""
+    others: int = Field(default=12, ge=0, le=1000)
+    """Tasks that passed, at most, which must still pass."""
+
+    @property
+    def about(self) -> str:
+        return f"repair of run {self.run}"
+
+
+class Spot(Record):
+    """A task, its seed, and the how manieth time."""
+
+    task: str
+    seed: int
+    time: int = 1
+
+
+class RepairPlan(Record):
+    """What a repair is proved by. The three sets of spots have nothing in common with each other."""
+
+    candidates: tuple[Candidate, ...]
+    own: Spot
+    """The run that is to be mended."""
+    choosing: tuple[Spot, ...] = ()
+    """Those by which a candidate is chosen."""
+    sealed: tuple[Spot, ...] = ()
+    """Those that are looked at once, when a candidate has been chosen."""
+    others: tuple[Spot, ...] = ()
+    """Those that passed without a change."""
+    repeated: bool = False
+    """Whether the first two sets only repeat the run's own task and seed."""
+
+
 class WorthRequest(Request):
     """Do tasks with and without an exemplar; preset and LLM are by default those of the settings."""
 
@@ -250,9 +313,9 @@ class WorthRequest(Request):
 class EvaluationPlan(Record):
     """The plan of an evaluation; with the runs of its cases, it says what is left to do."""
 
-    kind: Literal["tasks", "bisect", "family", "worth"] = "tasks"
+    kind: Literal["tasks", "bisect", "family", "worth", "repair"] = "tasks"
     run: int = 0
-    """The run that is bisected, or whose family is measured."""
+    """The run that is bisected or repaired, or whose family is measured."""
     fixed: int = 0
     """The run that was made with what a family measures."""
     subject: Subject | None = None
@@ -266,7 +329,9 @@ class EvaluationPlan(Record):
     failures_of: str = ""
     """The name of the evaluation whose failures are done again."""
     only: tuple[Case, ...] = ()
-    """The cases that are done of these; empty does all."""
+    """The cases that are done of these; empty does all. A repair has those that it came to, once it has ended."""
+    repair: RepairPlan | None = None
+    """What a repair is proved by."""
 
     @property
     def seeds_in_words(self) -> str:
@@ -280,6 +345,9 @@ class EvaluationPlan(Record):
     def total(self) -> int:
         if self.only:
             return len(self.only)
+        if self.repair is not None:
+            each = len(self.variants) * (len(self.repair.choosing) + 2)
+            return each + len(self.repair.others) + 2 * len(self.repair.sealed)
         return len(self.variants) * len(self.tasks) * len(self.seeds) * self.times
 
     def cases(self) -> Iterator[tuple[Variant, Case]]:

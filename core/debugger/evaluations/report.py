@@ -53,9 +53,9 @@ class EvaluationReport(Record):
     published: tuple[PublishedShare, ...] = ()
     """What papers have published of the same tasks."""
     failures: tuple[FailureGroup, ...] | None = None
+    """None if they were not asked for."""
     suspicions: tuple[Suspicion, ...] = ()
     """What runs used, the most suspicious first; empty without failures."""
-    """None if they were not asked for."""
     runs: tuple[EvaluatedRun, ...] = ()
     """The run that counts for each case that is done."""
 

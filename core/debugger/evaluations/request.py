@@ -12,11 +12,13 @@ from core.agent.resources import OWN_FOLDERS, AgentResources
 from core.debugger.evaluations.bisection import bisect_plan
 from core.debugger.evaluations.engine import planned
 from core.debugger.evaluations.figures import done_of
+from core.debugger.evaluations.proof import repair_plan
 from core.debugger.evaluations.records import (
     BisectRequest,
     EvalRequest,
     EvaluationPlan,
     FamilyRequest,
+    RepairRequest,
     Request,
     Variant,
     WorthRequest,
@@ -62,6 +64,8 @@ def make_plan(
                 return bisect_plan(request, store)
             case FamilyRequest():
                 return family_plan(request, store, environments)
+            case RepairRequest():
+                return repair_plan(request, store, environments)
     raise TypeError(type(request).__name__)
 
 

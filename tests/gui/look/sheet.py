@@ -1,7 +1,7 @@
 """Draws every screen onto a contact sheet, and lists what is wrong: ``python -m tests.gui.look.sheet OUTDIR``.
 
 Options are those of the other scripts of this folder. Each screen is also kept by itself. With ``--all`` it draws them
-at each of `SETTINGS` in both themes, each in a folder of its own, and lists each fault once with where it is seen.
+for each of `SETTINGS`, each in a folder of its own, and lists each fault once with where it is seen.
 """
 
 import importlib
@@ -28,15 +28,15 @@ MODULES = (
     "attach", "evaluations", "library", "editor", "saving",
 )  # fmt: skip
 SETTINGS: dict[str, tuple[str, ...]] = {
-    "1280x800": (),
-    "1600x1000": ("--size", "1600x1000"),
-    "900x600": ("--size", "900x600"),
-    "double": ("--scale", "2"),
-    "text-80": ("--text", "80"),
-    "text-130": ("--text", "130"),
-    "text-160": ("--text", "160"),
+    "1280x800-light": ("--theme", "light"),
+    "1280x800-dark": ("--theme", "dark"),
+    "1600x1000-light": ("--theme", "light", "--size", "1600x1000"),
+    "900x600-dark": ("--theme", "dark", "--size", "900x600"),
+    "double-light": ("--theme", "light", "--scale", "2"),
+    "text-80-dark": ("--theme", "dark", "--text", "80"),
+    "text-160-light": ("--theme", "light", "--text", "160"),
 }
-"""The screens and text sizes that everything is drawn for, with the options of each."""
+"""The screens, text sizes and themes that everything is drawn for, with the options of each."""
 _COLUMNS, _WIDTH, _HEIGHT, _HEAD = 5, 380, 240, 20
 _AT_ONCE = 2
 
@@ -103,23 +103,10 @@ class Sheet:
 
 
 def draw_settings(folder: Path, stages: Sequence[str]) -> None:
-    """Draw the stages, or all, for each of `SETTINGS` in both themes, and list what was found with where."""
-    parts = [
-        (f"{name}-{theme}", theme, given) for name, given in SETTINGS.items() for theme in ("light", "dark")
-    ]
+    """Draw the stages, or all, for each of `SETTINGS`, and list what was found with where."""
 
-    def draw(part: tuple[str, str, tuple[str, ...]]) -> str:
-        name, theme, given = part
-        command = [
-            sys.executable,
-            "-m",
-            "tests.gui.look.sheet",
-            folder / name,
-            *stages,
-            "--theme",
-            theme,
-            *given,
-        ]
+    def draw(name: str) -> str:
+        command = [sys.executable, "-m", "tests.gui.look.sheet", folder / name, *stages, *SETTINGS[name]]
         ended = subprocess.run(command, capture_output=True, text=True, check=False)
         print(name, "drawn" if ended.returncode == 0 else f"ended with {ended.returncode}", flush=True)
         return "" if ended.returncode == 0 else f"not drawn to its end: {ended.stderr.strip()[-300:]}"
@@ -127,11 +114,11 @@ def draw_settings(folder: Path, stages: Sequence[str]) -> None:
     places: dict[str, list[str]] = defaultdict(list)
     first: dict[str, str] = {}
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        for (name, theme, _), problem in zip(parts, pool.map(draw, parts), strict=True):
+        for name, problem in zip(SETTINGS, pool.map(draw, SETTINGS), strict=True):
             listed = folder / name / "faults.txt"
             lines = listed.read_text("utf-8").splitlines()[1:] if listed.exists() else []
             for line in filter(None, [problem, *lines]):
-                fault = line.replace(f" ({theme}):", ":", 1)
+                fault = re.sub(r" \((light|dark)\):", ":", line, count=1)
                 key = re.sub(r"[\d.]+", "#", fault)  # The same fault has other figures in other sizes.
                 first.setdefault(key, fault)
                 places[key].append(name)

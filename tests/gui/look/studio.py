@@ -16,7 +16,7 @@ from typing import Any
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from PySide6.QtCore import QSettings, QSize
+from PySide6.QtCore import QEvent, QSettings, QSize
 from PySide6.QtWidgets import QApplication, QWidget
 
 from gui.breakpoints.controller import BreakpointsController
@@ -117,6 +117,8 @@ def draw_all(names: Iterable[str], draw: Callable[[QApplication, QSettings, QSiz
                 settings.setValue("text size", given.text)
                 size = QSize(*(int(part) for part in given.size.split("x")))
                 draw(application, settings, size, name, str(given.folder / f"{name}-{choice}.png"))
+                # Without a loop that runs, nothing else deletes what was left for later.
+                application.sendPostedEvents(None, QEvent.Type.DeferredDelete)
                 application.processEvents()
             print(f"{name}-{choice}.png")
 

@@ -1,0 +1,272 @@
+"""The command `repair`: changes that may mend failed runs, tried without writing any file, and what came of them."""
+
+from collections.abc import Iterator, Sequence
+from difflib import unified_diff
+from pathlib import Path
+from typing import NamedTuple
+
+from core.agent.resources import AgentResources
+from core.cli.causes import causes_json
+from core.cli.evaluation import carried_out
+from core.cli.output import put, put_json, put_lines, say, verdict_word
+from core.cli.runs import reading
+from core.cli.surroundings import WithEmbedded, in_loop, open_unattended, resources_of
+from core.debugger.causes.finding import causes_of
+from core.debugger.causes.records import Cause
+from core.debugger.editing.files import AgentFiles
+from core.debugger.evaluations.engine import planned
+from core.debugger.evaluations.figures import done_of
+from core.debugger.evaluations.proof import CandidateProof, Proof, proof_of, repair_plan
+from core.debugger.evaluations.records import Candidate, EvaluationPlan, RepairRequest, RunLimits
+from core.debugger.evaluations.request import files_in, named
+from core.debugger.repair.candidates import alike_runs, from_causes, from_files, keep
+from core.debugger.repair.proposing import Proposal, propose
+from core.environments.registry import Environments
+from core.schema.errors import UsageError
+from core.settings.settings import Settings, config_folder
+from core.trace.evaluated import evaluated_runs
+from core.trace.evaluations import evaluation_named
+from core.trace.records import RunRow
+from core.trace.store import TraceStore
+
+_MOST_CANDIDATES = 5
+
+
+class RepairAsked(RunLimits):
+    """What the command was asked."""
+
+    run: int = 0
+    evaluation: str = ""
+    llm: str = ""
+    """The LLM that proposes changes besides the patches of causes; empty for none."""
+    change: Path | None = None
+    """A folder with changed files, in place of all other candidates."""
+    keep: bool = False
+    most: int = 3
+    """Groups of failures of an evaluation that are mended."""
+    name: str = ""
+    pairs: int = 8
+    sealed: int = 4
+    others: int = 12
+    concurrency: int = 1
+    as_json: bool = False
+
+
+class Failures(NamedTuple):
+    """Failed runs with the same first cause."""
+
+    row: RunRow
+    causes: tuple[Cause, ...]
+    alike: tuple[int, ...]
+
+
+def repair(
+    asked: RepairAsked, settings: Settings, environments: Environments, with_embedded: WithEmbedded
+) -> bool:
+    """Find changes, try them, print what came of them, and keep those that are proven if that is asked.
+
+    Returns whether all that was to be mended is. Raises UsageError, DataError, TraceError and WorldError.
+    """
+    resources, files = resources_of(settings), AgentFiles(config_folder())
+    try:
+        repairs = list(_repaired(asked, settings, environments, with_embedded, resources, files))
+    finally:
+        resources.memory.close()
+    kept: list[str] = []
+    if asked.keep:
+        for _, proof in repairs:
+            kept += keep(proof.best.candidate, files) if proof.best is not None else ()
+    if asked.as_json:
+        put_json(
+            {
+                "repairs": [
+                    {**proof_json(proof, files, kept=bool(kept)), "causes": causes_json(failures.causes)}
+                    for failures, proof in repairs
+                ],
+                "kept": kept,
+            }
+        )
+    else:
+        for path in kept:
+            put(f"Kept: {path}")
+        if not kept and any(proof.best for _, proof in repairs):
+            put("Nothing was written. --keep writes what is proven to your own files; use the same --name.")
+    return all(proof.best is not None for _, proof in repairs)
+
+
+def _repaired(
+    asked: RepairAsked,
+    settings: Settings,
+    environments: Environments,
+    with_embedded: WithEmbedded,
+    resources: AgentResources,
+    files: AgentFiles,
+) -> Iterator[tuple[Failures, Proof]]:
+    with reading(settings) as store:
+        groups = _groups(asked, store, resources, files)
+    for number, failures in enumerate(groups, 1):
+        name = f"{asked.name} {number}" if asked.name and number > 1 else asked.name
+        request, plan = _plan(asked, name, failures, settings, environments, resources, files)
+        if not asked.as_json:
+            _print_head(failures)
+        report = carried_out(request, plan, settings, environments, with_embedded)
+        with reading(settings) as store:
+            proof = proof_of(store, request.name, plan, report.why)
+        if not asked.as_json:
+            _print_proof(proof, files)
+        yield failures, proof
+
+
+def _groups(
+    asked: RepairAsked, store: TraceStore, resources: AgentResources, files: AgentFiles
+) -> list[Failures]:
+    """Return the run that is to be mended, or the largest groups of failures of an evaluation."""
+    if not asked.evaluation:
+        row = store.run(asked.run)
+        own = resources.changed(store.changes(row.run))
+        return [Failures(row, causes_of(store, row.run, own, files), alike_runs(store, row, own, files))]
+    evaluation = evaluation_named(store, asked.evaluation)
+    if evaluation is None:
+        raise UsageError(f"There is no evaluation {asked.evaluation}.")
+    by_place: dict[tuple[str, str], list[tuple[RunRow, tuple[Cause, ...]]]] = {}
+    runs = done_of(evaluated_runs(store, evaluation.number))
+    for row in store.rows([run.run for run in runs if run.run is not None and run.success is False]):
+        causes = causes_of(store, row.run, resources.changed(store.changes(row.run)), files)
+        if causes:
+            place = causes[0].place if causes[0].file else causes[0].kind
+            by_place.setdefault((row.preset, place), []).append((row, causes))
+    if not by_place:
+        raise UsageError(f"The evaluation {asked.evaluation} has no failures to mend.")
+    largest = sorted(by_place.values(), key=len, reverse=True)[: asked.most]
+    return [Failures(*group[0], alike=tuple(row.run for row, _ in group[1:])) for group in largest]
+
+
+def _plan(
+    asked: RepairAsked,
+    name: str,
+    failures: Failures,
+    settings: Settings,
+    environments: Environments,
+    resources: AgentResources,
+    files: AgentFiles,
+) -> tuple[RepairRequest, EvaluationPlan]:
+    """Return what is to be proved: that of an earlier start with this name, or candidates that are found now."""
+    fields = {
+        **asked.model_dump(include=set(RunLimits.model_fields)),
+        "run": failures.row.run,
+        "name": name,
+        "evaluation": asked.evaluation,
+        "alike": failures.alike,
+        "concurrency": asked.concurrency,
+        "pairs": asked.pairs,
+        "sealed": asked.sealed,
+        "others": asked.others,
+    }
+    with reading(settings) as store:
+        stored = evaluation_named(store, name) if name else None
+        if stored is not None:
+            plan = planned(stored)
+            if plan.repair is None or plan.run != failures.row.run:
+                raise UsageError(
+                    f"The evaluation {name} does not mend run {failures.row.run}; choose another --name."
+                )
+            request = RepairRequest(**fields, candidates=plan.repair.candidates)
+            return request, plan.replace(only=())
+        own = resources.changed(store.changes(failures.row.run))
+        candidates = _candidates(asked, failures, store, settings, own, files)
+        request = named(RepairRequest(**fields, candidates=candidates))
+        return request, repair_plan(request, store, environments)
+
+
+def _candidates(
+    asked: RepairAsked,
+    failures: Failures,
+    store: TraceStore,
+    settings: Settings,
+    resources: AgentResources,
+    files: AgentFiles,
+) -> tuple[Candidate, ...]:
+    if asked.change is not None:
+        return (from_files(files_in(asked.change), files, resources, f"the files of {asked.change}"),)
+    candidates = from_causes(failures.causes, files, resources)[:_MOST_CANDIDATES]
+    if asked.llm:
+        proposal = in_loop(_proposed(asked.llm, failures, store, settings, resources, files))
+        cost = "no price known" if proposal.cost is None else f"${proposal.cost:.4g}"
+        calls = "1 LLM call" if proposal.calls == 1 else f"{proposal.calls} LLM calls"
+        if proposal.candidate is not None:
+            candidates = (*candidates, proposal.candidate)
+            say(f"{asked.llm} proposed a change in {calls} ({cost}).")
+        else:
+            say(
+                f"{asked.llm} proposed no change that can be applied, in {calls} ({cost}): {proposal.problem}"
+            )
+    if not candidates:
+        raise UsageError(
+            f"No cause of run {failures.row.run} has a patch. Let an LLM propose a change with --llm, or give changed "
+            "files with --change."
+        )
+    return candidates
+
+
+async def _proposed(
+    name: str,
+    failures: Failures,
+    store: TraceStore,
+    settings: Settings,
+    resources: AgentResources,
+    files: AgentFiles,
+) -> Proposal:
+    llms = open_unattended(settings, name)
+    try:
+        return await propose(store, failures.row, failures.causes, llms.routed(name), files, resources)
+    finally:
+        await llms.close()
+
+
+def diff_of(candidate: Candidate, files: AgentFiles) -> str:
+    """Return what a candidate changes in the files as they are, as a unified diff."""
+    known = files.names()
+    parts = []
+    for name, text in candidate.files.items():
+        before = files.read(name) if name in known else ""
+        lines = unified_diff(before.splitlines(), text.splitlines(), name, name, n=1, lineterm="")
+        parts.append("\n".join(lines))
+    return "\n".join(parts)
+
+
+def proof_json(proof: Proof, files: AgentFiles, *, kept: bool = False) -> dict[str, object]:
+    """Return a proof as JSON: each candidate with its diff in place of whole files."""
+    return {
+        **proof.model_dump(mode="json", exclude={"candidates"}),
+        "candidates": [
+            {
+                **each.model_dump(mode="json", exclude={"candidate": {"files"}}),
+                "diff": "" if kept else diff_of(each.candidate, files),
+                "sentence": each.sentence,
+            }
+            for each in proof.candidates
+        ],
+    }
+
+
+def _print_head(failures: Failures) -> None:
+    row = failures.row
+    alike = f", and {len(failures.alike)} with the same cause" if failures.alike else ""
+    put(f"run {row.run}: {row.task} seed {row.seed}, {row.preset}, {row.llm}: {verdict_word(row)}{alike}")
+
+
+def _print_proof(proof: Proof, files: AgentFiles) -> None:
+    for number, each in enumerate(proof.candidates, 1):
+        put_lines("\n".join(_lines(number, each, files)))
+    cost = "" if proof.cost is None else f", ${proof.cost:.4g}"
+    put(f"evaluation {proof.name}: {proof.runs} runs{cost}")
+
+
+def _lines(number: int, each: CandidateProof, files: AgentFiles) -> Sequence[str]:
+    figures = f" {each.sentence}." if each.sentence else ""
+    why = f" {each.why}" if each.why else ""
+    return (
+        f"{number}. {each.outcome}:{figures}{why}",
+        f"   {each.candidate.what}",
+        *(f"   {line}" for line in diff_of(each.candidate, files).splitlines()),
+    )

@@ -1,0 +1,467 @@
+"""Proves a change: the failed run again with and without it, other cases, and what passed before.
+
+Each run with a change has one without it beside it. Cases are taken from three sets that have nothing in common: those
+a candidate is chosen by, one pair after the other until `sequential` has enough; those that passed before; and sealed
+ones, which are looked at once, for the candidate that was chosen.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from hashlib import sha256
+from typing import Literal, TypeVar
+
+from core.debugger.evaluations.figures import done_of
+from core.debugger.evaluations.intervals import paired
+from core.debugger.evaluations.records import (
+    Candidate,
+    EvaluationPlan,
+    RepairPlan,
+    RepairRequest,
+    Spot,
+    Variant,
+)
+from core.debugger.evaluations.sequential import (
+    ENOUGH,
+    TOO_LITTLE,
+    can_be_enough,
+    evidence,
+    least_pairs,
+    ratio_words,
+)
+from core.environments.registry import Environments
+from core.schema.errors import BackstepError, UsageError
+from core.schema.record import Record
+from core.schema.task import family_of
+from core.trace.evaluated import evaluated_runs
+from core.trace.evaluations import evaluation_named
+from core.trace.records import ATTACHED_NAME, AttemptRow, Case, EvaluatedRun, RunOutcome, RunRow, is_failure
+from core.trace.store import TraceStore
+
+T = TypeVar("T")
+UNCHANGED = "unchanged"
+_REPEATS = 1000
+"""The time of the first repetition of a case. Below it are the run's start, and its steps."""
+_READ = 2000
+"""Stored runs, at most, that are read for those that failed alike or passed."""
+Outcome = Literal["proven", "mended", "harmful", "not mended", "inconclusive", "not tried"]
+"""``proven``: it mends, harms nothing that was tried, and holds on the sealed cases. ``mended``: it does where it was
+chosen, and there was nothing else to try it on, or it does not hold there. ``harmful``: something that passed fails."""
+
+
+class Pairs(Record):
+    """Runs on the same cases without a change and with it."""
+
+    judged: int = 0
+    """Pairs of which both runs were judged."""
+    unchanged: int = 0
+    """Successes without the change."""
+    changed: int = 0
+    """Successes with it."""
+    mended: int = 0
+    """Pairs that succeed only with it."""
+    harmed: int = 0
+    """Pairs that succeed only without it."""
+    low: float = -1.0
+    high: float = 1.0
+    """The 95 % interval of the difference of the shares of successes (Newcombe)."""
+
+    @property
+    def words(self) -> str:
+        return f"unchanged {self.unchanged} of {self.judged}, changed {self.changed} of {self.judged}"
+
+
+class CandidateProof(Record):
+    """What came of a candidate."""
+
+    candidate: Candidate
+    outcome: Outcome = "not tried"
+    why: str = ""
+    """It in a sentence."""
+    again: Pairs = Pairs()
+    """The failed run again, from its step or from its start."""
+    chosen: Pairs = Pairs()
+    evidence: float = 1.0
+    """How much likelier these pairs are if the change helps than if it has no effect."""
+    others: int = 0
+    """Cases that had passed and were tried with it."""
+    harmed: tuple[int, ...] = ()
+    """Runs with it that fail, where those without it pass."""
+    sealed: Pairs = Pairs()
+    run: int | None = None
+    """The failed run again with it."""
+
+    @property
+    def sentence(self) -> str:
+        """The figures, those of harm first."""
+        parts = [f"{len(self.harmed)} harmed"] if self.harmed else []
+        pairs = self.chosen if self.chosen.judged else self.again
+        if pairs.judged:
+            parts.append(pairs.words)
+        if self.sealed.judged:
+            parts.append(f"sealed {self.sealed.changed} of {self.sealed.judged}")
+        if self.others:
+            parts.append(f"{self.others - len(self.harmed)} of {self.others} others unharmed")
+        return ", ".join(parts)
+
+
+class Proof(Record):
+    """What is known of the candidates of a repair so far."""
+
+    run: int
+    name: str = ""
+    """Of the evaluation that has the runs."""
+    candidates: tuple[CandidateProof, ...] = ()
+    cost: float | None = None
+    """US dollars of all runs; None if no call had a price."""
+    runs: int = 0
+    why: str = ""
+    """Why it ended before it was known; empty if it did not."""
+
+    @property
+    def best(self) -> CandidateProof | None:
+        """The candidate that was proven."""
+        return next((each for each in self.candidates if each.outcome == "proven"), None)
+
+
+# The plan
+
+
+def repair_plan(request: RepairRequest, store: TraceStore, environments: Environments) -> EvaluationPlan:
+    """Return what a repair is proved by; raises UsageError for a run that nothing can be proved of, and TraceError."""
+    row = store.run(request.run)
+    if row.preset == ATTACHED_NAME:
+        raise UsageError(
+            f"Run {row.run} is of an attached agent, which has no files here: change its files, and start it again."
+        )
+    if row.verdict.success:
+        raise UsageError(f"Run {row.run} succeeded, so there is nothing to mend.")
+    if row.outcome == "running":
+        raise UsageError(f"Run {row.run} has not ended yet. Wait for its end, or stop it.")
+    sets = _sets(request, row, store, environments)
+    spots = (Spot(task=row.task, seed=row.seed), *sets.choosing, *sets.sealed, *sets.others)
+    base = Variant(preset=row.preset, llm=row.llm, title=UNCHANGED, asked=store.changes(row.run), run=row.run)
+    return EvaluationPlan(
+        kind="repair",
+        run=row.run,
+        variants=(
+            base,
+            *(
+                base.replace(
+                    title=change_name(number),
+                    asked=candidate.asked.over(base.asked),
+                    files=candidate.files,
+                    step=_step_for(store, row, candidate),
+                )
+                for number, candidate in enumerate(request.candidates, 1)
+            ),
+        ),
+        tasks=tuple(dict.fromkeys(spot.task for spot in spots)),
+        seeds=tuple(sorted({spot.seed for spot in spots})),
+        repair=sets,
+    )
+
+
+def change_name(number: int) -> str:
+    """Return what the variant with a candidate is called; the first is 1."""
+    return f"change {number}"
+
+
+def _step_for(store: TraceStore, row: RunRow, candidate: Candidate) -> int:
+    """Return the step from which a run goes on with a candidate; 0 for the start of the task."""
+    if candidate.step <= 1:
+        return 0
+    try:
+        store.agent(row.run, candidate.step)
+    except BackstepError:
+        return 0  # Its page was not stored.
+    return candidate.step
+
+
+def _sets(request: RepairRequest, row: RunRow, store: TraceStore, environments: Environments) -> RepairPlan:
+    failed, passed = _stored_cases(request, row, store)
+    own = Spot(task=row.task, seed=row.seed)
+    alike = [spot for spot in failed if failed[spot] in request.alike and spot != own]
+    seeded = row.environment != "web" and environments.find(row.task).seeded
+    needed = request.pairs + request.sealed
+    if seeded:
+        fresh = [Spot(task=row.task, seed=row.seed + number) for number in range(1, 10 * needed)]
+    elif row.environment == "web":
+        fresh = []
+    else:
+        family = [
+            Spot(task=task.id, seed=row.seed)
+            for task in environments.tasks()
+            if task.environment == row.environment and family_of(task.id) == family_of(row.task)
+        ]
+        fresh = _shuffled(family, lambda spot: spot.task)
+    known = {own, *passed}
+    spots = list(dict.fromkeys(spot for spot in (*alike, *fresh) if spot not in known))[:needed]
+    repeated = not spots and row.llm != "rules"
+    if repeated:  # The same case says something only of an LLM that does not always answer alike.
+        spots = [own.replace(time=_REPEATS + number) for number in range(needed)]
+    # Where there are too few for both, those to choose by go first, but one in three is sealed.
+    sealed = min(request.sealed, len(spots) // 3)
+    others = [spot for spot in passed if spot != own]
+    return RepairPlan(
+        candidates=request.candidates,
+        own=own,
+        choosing=tuple(spots[: len(spots) - sealed]),
+        sealed=tuple(spots[len(spots) - sealed :]),
+        others=tuple(_shuffled(others, lambda spot: f"{spot.task} {spot.seed}")[: request.others]),
+        repeated=repeated,
+    )
+
+
+def _stored_cases(
+    request: RepairRequest, row: RunRow, store: TraceStore
+) -> tuple[dict[Spot, int], list[Spot]]:
+    """Return the cases that failed, each with its latest run, and those that always passed, with preset and LLM."""
+    if request.evaluation:
+        evaluation = evaluation_named(store, request.evaluation)
+        if evaluation is None:
+            raise UsageError(f"There is no evaluation {request.evaluation}.")
+        numbers = [
+            one.run for one in done_of(evaluated_runs(store, evaluation.number)) if one.run is not None
+        ]
+        rows: Iterable[RunRow] = store.rows(numbers)
+    else:
+        rows = store.runs(limit=_READ)
+    failed: dict[Spot, int] = {}
+    passed: dict[Spot, bool] = {}
+    for each in rows:
+        like = (each.preset, each.llm, each.environment) == (row.preset, row.llm, row.environment)
+        if not like or each.parent_run is not None or each.touched or each.verdict.success is None:
+            continue
+        spot = Spot(task=each.task, seed=each.seed)
+        if each.verdict.success:
+            passed.setdefault(spot, True)
+        else:
+            failed.setdefault(spot, each.run)
+            passed[spot] = False
+    return failed, [spot for spot, always in passed.items() if always]
+
+
+def _shuffled(things: Iterable[T], key: Callable[[T], str]) -> list[T]:
+    """Return things in an order that has nothing to do with them, and is the same each time."""
+    return sorted(things, key=lambda thing: sha256(key(thing).encode()).digest())
+
+
+# The runs, and what they say
+
+
+class Results:
+    """The results of the cases of a repair so far; `success` tells that of a case, None if it is not known."""
+
+    def __init__(self, repair: RepairPlan, success: Callable[[Case], bool | None]) -> None:
+        self.repair = repair
+        self._success = success
+
+    def of(self, variant: str, spot: Spot) -> bool | None:
+        return self._success(case_at(variant, spot))
+
+    def pairs(self, changed: str, spots: Iterable[Spot]) -> Pairs:
+        """Count the pairs of which both runs were judged."""
+        both = [(self.of(UNCHANGED, spot), self.of(changed, spot)) for spot in spots]
+        judged = [pair for pair in both if None not in pair]
+        mended, harmed = judged.count((False, True)), judged.count((True, False))
+        low, high = paired(judged.count((True, True)), mended, harmed, judged.count((False, False)))
+        return Pairs(
+            judged=len(judged),
+            unchanged=sum(bool(before) for before, _ in judged),
+            changed=sum(bool(after) for _, after in judged),
+            mended=mended,
+            harmed=harmed,
+            low=low,
+            high=high,
+        )
+
+    def again(self, changed: str, step: int) -> bool | None:
+        """Return whether the failed run succeeds with a change, from its step or from the start."""
+        found = [self.of(changed, spot) for spot in spots_again(self.repair.own, step)]
+        return True if True in found else None if None in found[-1:] else False
+
+    def is_enough(self, changed: str) -> bool:
+        """Return whether a change may be chosen."""
+        chosen = self.pairs(changed, self.repair.choosing)
+        return not self.repair.choosing or evidence(chosen.mended, chosen.harmed) >= ENOUGH
+
+    def is_decided(self, changed: str, done: int) -> bool:
+        """Return whether no further pair is needed after the first `done` of those to choose by."""
+        chosen = self.pairs(changed, self.repair.choosing)
+        ratio, left = evidence(chosen.mended, chosen.harmed), len(self.repair.choosing) - done
+        under_way = done - chosen.judged
+        return (
+            ratio >= ENOUGH
+            or ratio <= TOO_LITTLE
+            or not can_be_enough(chosen.mended, chosen.harmed, left + under_way)
+        )
+
+    def harmed(self, changed: str) -> list[Spot]:
+        """Return where a run fails with a change and not without it."""
+        spots = (*self.repair.choosing, *self.repair.others, *self.repair.sealed)
+        return [spot for spot in spots if self.of(changed, spot) is False and self.of(UNCHANGED, spot)]
+
+
+def cases_of(plan: EvaluationPlan, done: Mapping[Case, AttemptRow]) -> Iterator[tuple[Variant, Case] | None]:
+    """Give the next run each time, by what is done so far; None where it depends on runs that are not done yet."""
+    repair, (unchanged, *changes) = _repair(plan), plan.variants
+    results = Results(repair, lambda case: _success(done.get(case)))
+    asked: set[Case] = set()
+
+    def ask(*wanted: tuple[Variant, Spot], step: int = 0) -> Iterator[tuple[Variant, Case]]:
+        for variant, spot in wanted:
+            case = case_at(variant.name, spot)
+            if case not in done and case not in asked:
+                asked.add(case)
+                # Only the task of the run itself is found by the run: it may be of the open web.
+                yield variant.replace(step=step, run=plan.run if spot.task == repair.own.task else 0), case
+
+    def wait() -> Iterator[None]:
+        while any(case not in done for case in asked):
+            yield None
+
+    for changed in changes:
+        for spot in spots_again(repair.own, changed.step):
+            step = changed.step if spot.time > 1 else 0
+            yield from ask((changed, spot), (unchanged, spot), step=step)
+            yield from wait()
+            if results.of(changed.name, spot):
+                break
+        else:
+            continue
+        for number, spot in enumerate(repair.choosing):
+            pair = (unchanged, spot), (changed, spot)
+            yield from ask(*(reversed(pair) if number % 2 else pair))
+            if number + 1 >= least_pairs():
+                yield from wait()
+            if results.is_decided(changed.name, number + 1):
+                break
+        yield from wait()
+        if not results.is_enough(changed.name):
+            continue
+        yield from ask(*((changed, spot) for spot in repair.others))
+        yield from wait()
+        fails = [spot for spot in repair.others if results.of(changed.name, spot) is False]
+        yield from ask(*((unchanged, spot) for spot in fails))
+        yield from wait()
+        if not results.harmed(changed.name):
+            yield from ask(*((variant, spot) for spot in repair.sealed for variant in (unchanged, changed)))
+            yield from wait()
+            return
+
+
+def proof_of(store: TraceStore, name: str, plan: EvaluationPlan, why: str = "") -> Proof:
+    """Return what is known of the candidates; `why` says why the runs ended early. Raises TraceError."""
+    row = evaluation_named(store, name)
+    runs = done_of(evaluated_runs(store, row.number)) if row is not None else ()
+    by_case = {run.case: run for run in runs}
+
+    def success(case: Case) -> bool | None:
+        return _judged(by_case[case].success, by_case[case].outcome) if case in by_case else None
+
+    results = Results(_repair(plan), success)
+    costs = [run.cost for run in runs if run.cost is not None]
+    chosen = False
+    proofs: list[CandidateProof] = []
+    for changed, candidate in zip(plan.variants[1:], results.repair.candidates, strict=True):
+        proof = _proof_of(results, changed, candidate, by_case, why)
+        if chosen and proof.outcome == "inconclusive":
+            proof = CandidateProof(candidate=candidate, why="Another change was chosen before it.")
+        chosen = chosen or proof.outcome in ("proven", "mended")
+        proofs.append(proof)
+    return Proof(
+        run=plan.run,
+        name=name,
+        candidates=tuple(proofs),
+        cost=sum(costs) if costs else None,
+        runs=len(runs),
+        why=why,
+    )
+
+
+def _proof_of(
+    results: Results,
+    changed: Variant,
+    candidate: Candidate,
+    by_case: Mapping[Case, EvaluatedRun],
+    ended: str,
+) -> CandidateProof:
+    repair, name = results.repair, changed.name
+    again = spots_again(repair.own, changed.step)
+    made = [by_case[case] for spot in again if (case := case_at(name, spot)) in by_case]
+    chosen, sealed = results.pairs(name, repair.choosing), results.pairs(name, repair.sealed)
+    harmed = [by_case[case_at(name, spot)].run for spot in results.harmed(name)]
+    tried = [spot for spot in repair.others if results.of(name, spot) is not None]
+    proof = CandidateProof(
+        candidate=candidate,
+        again=results.pairs(name, again),
+        chosen=chosen,
+        evidence=evidence(chosen.mended, chosen.harmed),
+        others=len(tried),
+        harmed=tuple(run for run in harmed if run is not None),
+        sealed=sealed,
+        run=next((run.run for run in reversed(made) if run.success), made[-1].run if made else None),
+    )
+    outcome, why = _outcome(results, changed, proof, bool(made), ended)
+    return proof.replace(outcome=outcome, why=why)
+
+
+def _outcome(
+    results: Results, changed: Variant, proof: CandidateProof, begun: bool, ended: str
+) -> tuple[Outcome, str]:
+    """Return what came of a candidate, and why."""
+    repair, name, chosen, sealed = results.repair, changed.name, proof.chosen, proof.sealed
+    if not begun:
+        return ("inconclusive", ended) if ended else ("not tried", "")
+    again = results.again(name, changed.step)
+    if again is None:
+        return "inconclusive", ended or "The run that was made again could not be judged."
+    if not again:
+        return "not mended", "The failed run fails with it as well."
+    if proof.harmed:
+        return "harmful", "Runs that succeed without it fail with it."
+    if not results.is_enough(name):
+        words = f"The evidence is {ratio_words(proof.evidence)} of {ENOUGH:.0f} to 1 that is asked."
+        whole = results.is_decided(name, len(repair.choosing)) or chosen.judged == len(repair.choosing)
+        return ("not mended" if whole and not chosen.mended else "inconclusive"), f"{words} {ended}".strip()
+    if not repair.choosing:
+        return "mended", "There is no other case of this task to try it on."
+    if any(results.of(name, spot) is None for spot in repair.others):
+        return "inconclusive", ended or "Runs that passed before could not be judged."
+    if not repair.sealed:
+        return "mended", "There were too few cases to seal some of them."
+    if sealed.judged < len(repair.sealed):
+        return "inconclusive", ended or "Sealed cases could not be judged."
+    failing = sealed.judged - sealed.unchanged
+    if sealed.mended * 2 <= failing or not failing:
+        return "mended", f"On the sealed cases it mends {sealed.mended} of {failing} failures."
+    only = ", on the same task and seed" if repair.repeated else ""
+    return (
+        "proven",
+        f"It mends {sealed.mended} of {failing} sealed failures{only}, and harms nothing that was tried.",
+    )
+
+
+def case_at(variant: str, spot: Spot) -> Case:
+    return Case(variant=variant, task=spot.task, seed=spot.seed, time=spot.time)
+
+
+def spots_again(own: Spot, step: int) -> tuple[Spot, ...]:
+    """Return where the failed run is made again: from a step, unless it is 0, and if that fails from the start."""
+    return (own.replace(time=1 + step), own) if step else (own,)
+
+
+def _repair(plan: EvaluationPlan) -> RepairPlan:
+    if plan.repair is None:
+        raise UsageError("This evaluation proves no change.")
+    return plan.repair
+
+
+def _success(row: AttemptRow | None) -> bool | None:
+    return None if row is None or row.run is None else _judged(row.run.verdict.success, row.run.outcome)
+
+
+def _judged(success: bool | None, outcome: RunOutcome | None) -> bool | None:
+    """Return whether a run succeeded; None if it failed with its world, or nobody could judge it."""
+    if outcome in (None, "error"):
+        return None
+    return False if is_failure(success, outcome) else success

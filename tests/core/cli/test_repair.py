@@ -1,0 +1,132 @@
+"""The command repair: changes that may mend a failed run, proved by runs with and without them."""
+
+import pytest
+
+from core.schema.task import Verdict
+from core.storage.resources import RESOURCES
+from core.trace.store import TraceStore
+from tests.core.stage import need_chromium, on
+from tests.core.trace.making import start
+
+pytestmark = pytest.mark.browser
+PROMPT = "prompts/plain/system.j2"
+BUNDLED = (RESOURCES / PROMPT).read_text()
+MENDED = f"Press ONE.\n{BUNDLED}"
+
+
+def by_prompt(request):
+    """Press the right button where the system prompt says which."""
+    words = 'button "ONE"' if "Press ONE." in request.texts[0] else 'button "TWO"'
+    return on(words)(request)
+
+
+@pytest.fixture
+def failed(inside, llm_server):
+    """A run that failed, as an LLM does what its prompt says."""
+    llm_server.otherwise = by_prompt
+    return inside(*inside.run("--task", "miniwob/click-test-2", "--seed", 3)).json["run"]
+
+
+def folder_with(inside, text):
+    folder = inside.folder / "changed"
+    (folder / PROMPT).parent.mkdir(parents=True, exist_ok=True)
+    (folder / PROMPT).write_text(text)
+    return folder
+
+
+def test_a_change_is_proved_beside_unchanged_runs_and_kept_only_when_asked(inside, failed):
+    words = ("repair", failed, "--change", folder_with(inside, MENDED), "--pairs", 5, "--sealed", 2)
+    words = (*words, "--browser", need_chromium(), "--name", "mine")
+    done = inside(*words, "--json")
+    assert done.code == 0, done.err
+    (repair,) = done.json["repairs"]
+    (candidate,) = repair["candidates"]
+    assert candidate["outcome"] == "proven"
+    assert candidate["sentence"] == "unchanged 0 of 5, changed 5 of 5, sealed 2 of 2"
+    assert "+Press ONE." in candidate["diff"]
+    assert candidate["harmed"] == []
+    assert (done.json["kept"], (inside.config / PROMPT).exists()) == ([], False)
+
+    runs = inside("eval", "--report", "--name", "mine", "--json").json
+    assert runs["done"] == runs["total"] == 16
+    assert {run["success"] for run in runs["runs"] if run["variant"] == "unchanged"} == {False}
+
+    kept = inside(*words, "--keep")  # What was proved is not run again.
+    assert kept.code == 0, kept.err
+    assert f"Kept: {inside.config / PROMPT}" in kept.out
+    assert (inside.config / PROMPT).read_text() == MENDED
+    assert inside("eval", "--report", "--name", "mine", "--json").json["done"] == 16
+
+
+def test_a_change_that_mends_nothing_is_given_up_after_one_pair(inside, failed):
+    folder = folder_with(inside, f"Press well.\n{BUNDLED}")
+    done = inside(
+        "repair", failed, "--change", folder, "--keep", "--browser", need_chromium(), "--name", "mine"
+    )
+    assert done.code == 1
+    assert (
+        "1. not mended: unchanged 0 of 1, changed 0 of 1. The failed run fails with it as well." in done.out
+    )
+    assert "Kept" not in done.out
+    assert not (inside.config / PROMPT).exists()
+    assert inside("eval", "--report", "--name", "mine", "--json").json["done"] == 2
+
+
+def test_an_llm_proposes_blocks_which_are_checked_and_asked_for_once_more(inside, llm_server, failed):
+    first_line = BUNDLED.splitlines()[0]
+    asked = []
+
+    def answer(request):
+        text = "\n".join(request.texts)
+        if "SEARCH" not in request.texts[0]:
+            return by_prompt(request)
+        asked.append(text)
+        find = "No such line" if len(asked) == 1 else first_line
+        return (
+            f"It has to press ONE.\n\n{PROMPT}\n<<<<<<< SEARCH\n{find}\n=======\nPress ONE.\n{first_line}\n"
+            ">>>>>>> REPLACE\n"
+        )
+
+    llm_server.otherwise = answer
+    done = inside(
+        "repair", failed, "--llm", inside.llm, "--pairs", 5, "--sealed", 1, "--browser", need_chromium()
+    )
+    assert done.code == 0, done.err
+    assert len(asked) == 2
+    assert "is not there" in asked[1]
+    assert f"File {PROMPT}" in asked[0]
+    assert "proposed a change in 2 LLM calls" in done.err
+    assert "1. proven: unchanged 0 of 5, changed 5 of 5, sealed 1 of 1." in done.out
+    assert "It has to press ONE." in done.out
+    assert "Nothing was written." in done.out
+
+
+def test_a_limit_leaves_it_open_and_the_same_name_goes_on(inside, failed):
+    words = ("repair", failed, "--change", folder_with(inside, MENDED), "--pairs", 5, "--sealed", 1)
+    words = (*words, "--browser", need_chromium(), "--name", "mine", "--json")
+    done = inside(*words, "--max-calls", 5)
+    (candidate,) = done.json["repairs"][0]["candidates"]
+    assert (done.code, candidate["outcome"]) == (1, "inconclusive")
+    assert "limit of 5 LLM calls" in candidate["why"]
+    assert inside(*words).json["repairs"][0]["candidates"][0]["outcome"] == "proven"
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ((), "Give the number of a failed run, or --evaluation NAME."),
+        ((1, "--evaluation", "x"), "Give the number of a failed run, or --evaluation NAME."),
+        ((77,), "There is no run 77"),
+        (("--evaluation", "x"), "There is no evaluation x."),
+        ((1,), "No cause of run 1 has a patch. Let an LLM propose a change with --llm"),
+        ((1, "--change", "nowhere"), "nowhere is no folder with files of an agent."),
+    ],
+)
+def test_what_cannot_be_repaired_is_said_in_a_sentence(inside, given, why):
+    store = TraceStore.open(inside.db)
+    run = store.begin_run(start())
+    store.end_run(run, outcome="budget", verdict=Verdict(), seconds=1.0, seconds_in_llm=0.0)
+    store.close()
+    done = inside("repair", *given)
+    assert (done.code, done.out) == (2, "")
+    assert why in done.err

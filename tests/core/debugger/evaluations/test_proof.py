@@ -1,0 +1,238 @@
+"""How a change is proved: which runs are made in which order, and what is said of them."""
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.debugger.evaluations.proof import Proof, cases_of, proof_of, repair_plan
+from core.debugger.evaluations.records import Candidate, EvaluationPlan, RepairRequest
+from core.debugger.evaluations.sequential import ENOUGH, can_be_enough, evidence, least_pairs
+from core.environments.registry import Environments
+from core.schema.errors import UsageError
+from core.schema.task import Verdict
+from core.trace.evaluations import create_evaluation, take_evaluation
+from core.trace.records import AttemptRow, Case, CaseAttempt, RunStart
+from core.trace.store import TraceStore
+
+TASK = "miniwob/click-test-2"
+CHANGE = Candidate(what="a change", files={"prompts/plain/system.j2": "x"})
+Plays = Callable[[Case], bool | None]
+"""How a case would end."""
+
+
+@pytest.fixture
+def store(tmp_path):
+    store = TraceStore.open(tmp_path / "t.db")
+    yield store
+    store.close()
+
+
+def made(
+    store: TraceStore, success: bool | None, *, task: str = TASK, seed: int = 0, attempt=None, llm="gpt"
+) -> int:
+    run = store.begin_run(
+        RunStart(
+            task=task,
+            environment=task.partition("/")[0],
+            seed=seed,
+            instruction="Press ONE.",
+            start_url="http://127.0.0.1/",
+            preset="plain",
+            llm=llm,
+            browser="chromium",
+            attempt=attempt,
+        )
+    )
+    store.end_run(run, outcome="done", verdict=Verdict(success=success), seconds=1.0, seconds_in_llm=0.0)
+    return run
+
+
+def planned(store: TraceStore, candidates=(CHANGE,), *, task: str = TASK, **asked) -> EvaluationPlan:
+    run = made(store, False, task=task, llm=asked.pop("llm", "gpt"))
+    return repair_plan(RepairRequest(run=run, candidates=candidates, **asked), store, Environments())
+
+
+def carried_out(
+    store: TraceStore, plan: EvaluationPlan, plays: Plays, most: int = 1000
+) -> tuple[list[Case], Proof]:
+    """Make the runs that are asked for, one after the other, and return them with what is said in the end."""
+    create_evaluation(store, "mine", plan.model_dump_json())
+    number = take_evaluation(store, "mine", plan.model_dump_json()).number
+    done: dict[Case, AttemptRow] = {}
+    for following in cases_of(plan, done):
+        assert following is not None  # Nothing is under way.
+        _, case = following
+        assert case not in done
+        attempt = CaseAttempt(evaluation=number, case=case)
+        run = made(store, plays(case), task=case.task, seed=case.seed, attempt=attempt)
+        done[case] = AttemptRow(attempt=attempt, run=store.run(run))
+        if len(done) == most:
+            break
+    return list(done), proof_of(store, "mine", plan, "A limit was reached." if len(done) == most else "")
+
+
+def with_it(case: Case) -> bool:
+    return case.variant != "unchanged"
+
+
+def test_a_change_that_mends_every_pair_is_proven_with_the_fewest_runs(store):
+    passed = [made(store, True, seed=100 + number) for number in range(20)]
+    cases, proof = carried_out(
+        store, planned(store, others=12), lambda case: with_it(case) or case.seed >= 100
+    )
+    (candidate,) = proof.candidates
+    assert len(passed) == 20
+    assert candidate.outcome == "proven"
+    assert candidate.sentence == "unchanged 0 of 5, changed 5 of 5, sealed 4 of 4, 12 of 12 others unharmed"
+    assert len(cases) == 2 + 2 * 5 + 12 + 2 * 4
+    assert proof.best == candidate
+
+
+def test_sealed_cases_are_disjoint_from_all_others_and_looked_at_last(store):
+    for number in range(20):
+        made(store, True, seed=number + 50)
+    plan = planned(store)
+    assert plan.repair is not None
+    sets = [set(plan.repair.choosing), set(plan.repair.sealed), set(plan.repair.others), {plan.repair.own}]
+    assert sum(map(len, sets)) == len(set().union(*sets))
+    cases, _ = carried_out(store, plan, lambda case: with_it(case) or case.seed >= 50)
+    sealed = {(spot.task, spot.seed) for spot in plan.repair.sealed}
+    assert {(case.task, case.seed) for case in cases[-2 * len(sealed) :]} == sealed
+
+
+def test_a_change_that_fails_like_the_run_is_given_up_after_one_pair(store):
+    cases, proof = carried_out(store, planned(store), lambda case: False)
+    assert len(cases) == 2
+    assert proof.candidates[0].outcome == "not mended"
+
+
+def test_a_change_that_helps_here_alone_is_not_proven(store):
+    plan = planned(store)
+    cases, proof = carried_out(store, plan, lambda case: with_it(case) and case.seed == 0)
+    assert proof.candidates[0].outcome == "not mended"
+    assert len(cases) < 2 + 2 * 8  # It stops where the pairs that are left could not be enough.
+
+
+def test_a_change_that_breaks_what_passed_is_harmful_and_says_so_first(store):
+    for number in range(3):
+        made(store, True, seed=100 + number)
+    broken = lambda case: case.seed < 100 if with_it(case) else case.seed >= 100  # noqa: E731
+    cases, proof = carried_out(store, planned(store), broken)
+    (candidate,) = proof.candidates
+    assert candidate.outcome == "harmful"
+    assert candidate.sentence.startswith("3 harmed, unchanged 0 of 5")
+    assert "0 of 3 others unharmed" in candidate.sentence
+    assert len(candidate.harmed) == 3
+    assert proof.best is None
+    assert not any(case.seed in {spot.seed for spot in planned(store).repair.sealed} for case in cases)
+
+
+def test_what_fails_with_and_without_the_change_is_not_harmed_by_it(store):
+    made(store, True, seed=100)
+    _, proof = carried_out(store, planned(store), lambda case: with_it(case) and case.seed < 100)
+    assert proof.candidates[0].outcome == "proven"
+    assert proof.candidates[0].harmed == ()
+
+
+def test_the_next_candidate_is_tried_where_one_fails_and_none_after_the_first_that_is_chosen(store):
+    candidates = tuple(CHANGE.replace(what=f"change {number}") for number in range(1, 4))
+    cases, proof = carried_out(store, planned(store, candidates), lambda case: case.variant == "change 2")
+    assert [each.outcome for each in proof.candidates] == ["not mended", "proven", "not tried"]
+    assert not any(case.variant == "change 3" for case in cases)
+
+
+def test_a_limit_leaves_it_inconclusive_and_says_why(store):
+    _, proof = carried_out(store, planned(store), with_it, most=5)
+    assert (proof.candidates[0].outcome, proof.candidates[0].why) == (
+        "inconclusive",
+        "The evidence is 1.9 to 1 of 19 to 1 that is asked. A limit was reached.",
+    )
+
+
+def test_a_change_that_does_not_hold_on_the_sealed_cases_is_not_proven(store):
+    plan = planned(store)
+    assert plan.repair is not None
+    sealed = {spot.seed for spot in plan.repair.sealed}
+    _, proof = carried_out(store, plan, lambda case: with_it(case) and case.seed not in sealed)
+    assert proof.candidates[0].outcome == "mended"
+    assert "On the sealed cases it mends 0 of 4 failures." in proof.candidates[0].why
+
+
+def test_a_task_without_seeds_is_proved_by_failures_with_the_same_cause_and_by_tasks_like_it(store):
+    alike = made(store, False, task="shop/goal-008")
+    plan = planned(store, task="shop/goal-013", alike=(alike,))
+    assert plan.repair is not None
+    spots = (*plan.repair.choosing, *plan.repair.sealed)
+    assert spots[0].task == "shop/goal-008"
+    assert all(spot.task.startswith("shop/goal-") and spot.task != "shop/goal-013" for spot in spots)
+    assert len(spots) == 12
+
+
+@pytest.mark.parametrize(("llm", "repeated"), [("gpt", True), ("rules", False)])
+def test_a_task_with_nothing_like_it_is_repeated_unless_the_llm_always_answers_alike(store, llm, repeated):
+    run = store.begin_run(
+        RunStart(
+            task="web",
+            environment="web",
+            seed=0,
+            instruction="Press ONE.",
+            start_url="http://127.0.0.1/",
+            preset="plain",
+            llm=llm,
+            browser="chromium",
+        )
+    )
+    store.end_run(run, outcome="budget", verdict=Verdict(), seconds=1.0, seconds_in_llm=0.0)
+    plan = repair_plan(RepairRequest(run=run, candidates=(CHANGE,)), store, Environments())
+    assert plan.repair is not None
+    assert plan.repair.repeated == repeated
+    assert {spot.task for spot in plan.repair.choosing} == ({"web"} if repeated else set())
+
+
+def test_runs_that_are_under_way_are_waited_for(store):
+    plan = planned(store)
+    order = cases_of(plan, {})
+    assert [next(order) is not None for _ in range(3)] == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("preset", "outcome", "success", "why"),
+    [
+        ("attached", "done", False, "is of an attached agent"),
+        ("plain", "done", True, "succeeded, so there is nothing to mend"),
+        ("plain", "", None, "has not ended yet"),
+    ],
+)
+def test_a_run_that_nothing_can_be_proved_of_is_refused(store, preset, outcome, success, why):
+    run = store.begin_run(
+        RunStart(
+            task=TASK,
+            environment="miniwob",
+            seed=0,
+            instruction="Press ONE.",
+            start_url="http://127.0.0.1/",
+            preset=preset,
+            llm="gpt",
+            browser="chromium",
+        )
+    )
+    if outcome:
+        store.end_run(run, outcome=outcome, verdict=Verdict(success=success), seconds=1.0, seconds_in_llm=0.0)
+    with pytest.raises(UsageError, match=why):
+        repair_plan(RepairRequest(run=run, candidates=(CHANGE,)), store, Environments())
+
+
+@given(st.lists(st.booleans(), max_size=12))
+def test_a_change_without_effect_is_taken_for_a_cure_no_more_often_than_is_said(won):
+    """The expectation of the evidence stays 1 for pairs that are won by half (a martingale)."""
+    mended, harmed = won.count(True), won.count(False)
+    up, down = evidence(mended + 1, harmed), evidence(mended, harmed + 1)
+    assert (up + down) / 2 == pytest.approx(evidence(mended, harmed))
+
+
+def test_the_fewest_pairs_are_enough_and_one_fewer_is_not():
+    assert evidence(least_pairs(), 0) >= ENOUGH > evidence(least_pairs() - 1, 0)
+    assert can_be_enough(0, 0, least_pairs())
+    assert not can_be_enough(0, 1, least_pairs())

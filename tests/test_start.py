@@ -78,7 +78,7 @@ def test_a_package_that_is_missing_when_the_session_is_loaded_is_told_in_a_sente
 
 @pytest.mark.parametrize("command", [["runs", "--json"], ["show", "1"], ["tasks", "--json"]])
 def test_commands_that_only_read_load_neither_browser_nor_agent(command: list[str], tmp_path: Path):
-    unwanted = ("playwright", "openai", "numpy", "jinja2", "core.agent.loop", "PySide6")
+    unwanted = ("playwright", "openai", "mcp", "numpy", "jinja2", "core.agent.loop", "PySide6")
     code = f"""
 import sys
 sys.argv = ["main.py", *{command!r}]

@@ -36,10 +36,10 @@ _NOT_CROSS_SITE = ("same-origin", "none", "")
 
 
 class AgentServer:
-    """Serves an application on a free port of this machine, on the running loop, and to no web page."""
+    """Serves an application on a port of this machine, on the running loop, and to no web page."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self.port = 0
+    def __init__(self, app: ASGIApp, *, port: int = 0) -> None:
+        self.port = port
         self._app = app
         # With its protocol named, asyncio sends small messages at once: else each waits for 40 ms.
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
@@ -75,9 +75,12 @@ class AgentServer:
     async def start(self) -> None:
         """Begin to serve; raises BackstepError if no port can be had."""
         try:
-            self._socket.bind(("127.0.0.1", 0))
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # One that was just left.
+            self._socket.bind(("127.0.0.1", self.port))
         except OSError as error:
-            raise BackstepError(f"No free port was found on this machine: {error.strerror}.") from error
+            self._socket.close()
+            why = f"Port {self.port} cannot be used" if self.port else "No free port was found"
+            raise BackstepError(f"{why} on this machine: {error.strerror}.") from error
         self.port = self._socket.getsockname()[1]
         self._serving = asyncio.ensure_future(self._server.serve(sockets=[self._socket]))
         await self._server.begun.wait()

@@ -8,6 +8,7 @@ import typer
 
 from core.cli.evaluations import add_evaluation_commands
 from core.cli.exemplars import add_exemplar_commands
+from core.cli.mcp import add_mcp_command
 from core.cli.options import BaseUrl, Commands, Database, LLMName, settings_with
 from core.cli.output import print_any_character, put, say, say_lines
 from core.cli.stored_runs import add_runs_commands
@@ -31,6 +32,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
     add_evaluation_commands(app, with_embedded)
     add_runs_commands(app)
     add_exemplar_commands(app, with_embedded)
+    add_mcp_command(app)
 
     @app.command()
     def doctor(db: Database = None, llm: LLMName = None, base_url: BaseUrl = None) -> None:

@@ -2,13 +2,14 @@
 
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from core.cli.output import put, put_json, put_table, say
 from core.cli.runs import reading
 from core.cli.surroundings import in_loop, open_unattended
 from core.debugger.causes.spectrum import Suspicion
 from core.debugger.evaluations.failures import FailureGroup
-from core.debugger.evaluations.figures import GroupShare
+from core.debugger.evaluations.figures import GroupShare, counts
 from core.debugger.evaluations.naming import NamedFailures, named
 from core.debugger.evaluations.report import EvaluationReport, csv_of, report_of, with_failures
 from core.debugger.evaluations.report_html import html_of
@@ -17,7 +18,7 @@ from core.schema.record import Record
 from core.settings.settings import Settings
 from core.settings.user_file import near
 from core.system.program import COMMAND
-from core.trace.evaluations import all_evaluations, evaluation_named
+from core.trace.evaluations import all_evaluations, evaluation_named, tallies
 from core.trace.run_files import write_file
 from core.trace.store import TraceStore
 
@@ -53,12 +54,30 @@ def report_again(name: str, settings: Settings, output: ReportOutput) -> Evaluat
     with reading(settings) as store:
         row = evaluation_named(store, name)
         if row is None:
+            names = [one.name for one in store.ask(all_evaluations)]
             raise UsageError(
-                f'There is no evaluation "{name}"; {near(name, [one.name for one in store.ask(all_evaluations)])}'
+                f'There is no evaluation "{name}"; {near(name, names) if names else "there are none."}'
             )
         report = report_of(store, row)
         give(store, report, settings, output)
     return report
+
+
+def list_evaluations(settings: Settings, *, as_json: bool) -> None:
+    """Print all evaluations with how many of their runs are done and were a success, the newest first."""
+    with reading(settings) as store:
+        counted = [one for one in store.ask(tallies) if counts(one.outcome, one.attempt) and not one.touched]
+        rows: list[dict[str, Any]] = []
+        for row in store.ask(all_evaluations):
+            own = [one for one in counted if one.evaluation == row.number]
+            done, successes = sum(one.count for one in own), sum(one.count for one in own if one.success)
+            rows.append({"name": row.name, "when": row.when, "done": done, "successes": successes})
+    if as_json:
+        return put_json(rows)
+    lines = [(row["name"], _moment(row["when"]), str(row["done"]), str(row["successes"])) for row in rows]
+    put_table(("evaluation", "begun", "runs", "success"), lines)
+    if not rows:
+        say("There are no evaluations yet.")
 
 
 def give(store: TraceStore, report: EvaluationReport, settings: Settings, output: ReportOutput) -> None:

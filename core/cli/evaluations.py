@@ -53,6 +53,9 @@ def add_evaluation_commands(app: typer.Typer, with_embedded: Any) -> None:
                 help="Only report on the evaluation of this name, also while it runs. Run nothing.",
             ),
         ] = False,
+        listed: Annotated[
+            bool, typer.Option("--list", help="Only list the evaluations of the database. Run nothing.")
+        ] = False,
         failures_of: Annotated[
             str | None,
             typer.Option(
@@ -76,10 +79,13 @@ def add_evaluation_commands(app: typer.Typer, with_embedded: Any) -> None:
         measured: Measured,
     ) -> None:
         """Do tasks at several seeds with several agents or LLMs, many at once, and compare them."""
-        from core.cli.evaluation_report import report_again
+        from core.cli.evaluation_report import list_evaluations, report_again
         from core.debugger.evaluations.records import words_of
         from core.debugger.evaluations.request import read_request
 
+        if listed:
+            list_evaluations(measured.settings(), as_json=measured.as_json)
+            return
         if report:
             if not measured.name:
                 raise UsageError("Use --name to say which evaluation to report on.")

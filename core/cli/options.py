@@ -167,12 +167,18 @@ class Surroundings(TasksKnown):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Unattended(Surroundings):
-    """The options of every command that makes runs without a window."""
+class MakesRuns(Surroundings):
+    """The options of runs without a window."""
 
     max_steps: MaxSteps = None
     on_gate: OnGate = None
     sites: Sites = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unattended(MakesRuns):
+    """The options of every command that makes runs without a window."""
+
     as_json: AsJson = False
 
 

@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TextIO
 
 from core.schema.errors import WorldError
@@ -24,6 +25,8 @@ _UNSEEN = re.compile(
     "|(?<![^\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f])"
 )
 """Control characters, separators of lines, marks of direction, and what takes no room."""
+CAPTURED: ContextVar[list[Any] | None] = ContextVar("captured", default=None)
+"""Gets the values that `put_json` would write in this context; they are not written."""
 _WIDEST_ID = 30
 """The first column is not wrapped up to this width."""
 _NARROWEST = 8
@@ -72,6 +75,8 @@ def put_file(text: str) -> None:
 
 def put_json(value: Any) -> None:
     """Write one JSON value to stdout."""
+    if (values := CAPTURED.get()) is not None:
+        return values.append(value)
     _write(_json(json.dumps(value, indent=2, ensure_ascii=False)))
 
 

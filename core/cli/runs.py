@@ -6,9 +6,10 @@ from datetime import datetime
 from typing import Any
 
 from core.cli.output import put, put_json, put_lines, put_table, say, verdict_word
-from core.debugger.compare.alignment import compare_runs, compare_steps
+from core.debugger.compare.alignment import compare_runs, compare_steps, parts_of
 from core.debugger.compare.views import AlignedPair, Compared, Part
 from core.schema.errors import NotInTraceError, UsageError
+from core.schema.step import Observed, Recognised, Reviewed, record_of
 from core.settings.settings import Settings
 from core.trace.calls import stored_prompt, stored_reply
 from core.trace.records import RunFilter, RunRow, StepDetail, StepRow
@@ -78,12 +79,18 @@ def list_runs(
         say("No runs match." if query or task or outcome else "There are no runs yet.")
 
 
-def show_run(settings: Settings, run: int, step: int | None, *, as_json: bool) -> None:
-    """Print a run with its steps, or everything of one step; raises UsageError if it is not there."""
+def show_run(
+    settings: Settings, run: int, step: int | None, *, actions: bool, brief: bool, as_json: bool
+) -> None:
+    """Print a run, one step (as JSON without records if `brief`), or its `actions`; raises UsageError."""
+    if (actions or brief) and step is None:
+        raise UsageError("Use --step to say of which step.")
     with reading(settings) as store:
         row = store.run(run)
         if step is not None:
-            _show_step(store, row, step, as_json)
+            _show_actions(store, row, step, as_json) if actions else _show_step(
+                store, row, step, as_json, brief
+            )
         elif as_json:
             steps = [one.model_dump() for one in store.steps(run)]
             put_json({**row.model_dump(), "steps_list": steps})
@@ -116,10 +123,32 @@ def _show_run(store: TraceStore, row: RunRow) -> None:
     )
 
 
-def _show_step(store: TraceStore, row: RunRow, number: int, as_json: bool) -> None:
+def _show_actions(store: TraceStore, row: RunRow, number: int, as_json: bool) -> None:
+    recognised = record_of(Recognised, store.step(row.run, number).records)
+    if recognised is None:
+        raise UsageError(f"Step {number} of run {row.run} ended before its page was recognised.")
+    frames = recognised.stack.frames if recognised.stack is not None else ()
+    if as_json:
+        at_work = frames[-1].model_dump(include={"policy", "written", "file"}) if frames else None
+        known = recognised.model_dump(include={"space", "state", "why", "also"})
+        actions = recognised.permissible.model_dump()
+        put_json({"run": row.run, "step": number, **known, "policy": at_work, **actions})
+        return
+    policy = f", in the policy {frames[-1].written}" if frames else ""
+    put(f"run {row.run}, step {number}: state {recognised.state} of {recognised.space}{policy}")
+    put_table(("action", "on"), [(line.text, line.label) for line in recognised.permissible.rows()])
+
+
+def picture_named(settings: Settings, name: str) -> tuple[bytes, str]:
+    """Return a screenshot by its name in the JSON of a step, with its media type."""
+    with reading(settings) as store:
+        return store.blob_and_type(name)
+
+
+def _show_step(store: TraceStore, row: RunRow, number: int, as_json: bool, brief: bool) -> None:
     detail = store.step(row.run, number)
     if as_json:
-        put_json(_step_as_json(store, detail))
+        put_json(_step_as_json(store, row.run, detail, brief))
         return
     step = detail.row
     put(f"run {row.run}, step {number}: {step.action or 'no action'} {step.target}".rstrip())
@@ -133,7 +162,18 @@ def _show_step(store: TraceStore, row: RunRow, number: int, as_json: bool) -> No
         put(f"call {call.number} ({call.purpose}): {call.llm}, {call.seconds:.2f} s {call.error}".rstrip())
 
 
-def _step_as_json(store: TraceStore, detail: StepDetail) -> dict[str, Any]:
+def _step_as_json(store: TraceStore, run: int, detail: StepDetail, brief: bool) -> dict[str, Any]:
+    reviewed, observed = record_of(Reviewed, detail.records), record_of(Observed, detail.records)
+    return {
+        **detail.row.model_dump(mode="json"),
+        "note": reviewed.note if reviewed is not None else "",
+        "picture": observed.screenshot if observed is not None else "",
+        "parts": parts_of(store, (run, detail.row.number)),
+        **({} if brief else _records_as_json(store, detail)),
+    }
+
+
+def _records_as_json(store: TraceStore, detail: StepDetail) -> dict[str, Any]:
     calls = []
     for call in detail.calls:
         reply = stored_reply(store, call)
@@ -148,7 +188,6 @@ def _step_as_json(store: TraceStore, detail: StepDetail) -> dict[str, Any]:
             }
         )
     return {
-        **detail.row.model_dump(mode="json"),
         "records": [record.model_dump(mode="json") for record in detail.records],
         "calls": calls,
         "interventions": [intervention.model_dump(mode="json") for intervention in detail.interventions],

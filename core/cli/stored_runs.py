@@ -43,13 +43,19 @@ def add_runs_commands(app: typer.Typer) -> None:
     def show(
         run: Annotated[int, typer.Argument(help="The run's number.")],
         step: Annotated[int | None, typer.Option("--step", min=1, help="Show this step in full.")] = None,
+        actions: Annotated[
+            bool, typer.Option("--actions", help="With --step: what was permissible.")
+        ] = False,
+        brief: Annotated[
+            bool, typer.Option("--brief/--records", help="JSON of a step: without records, or with.")
+        ] = False,
         as_json: AsJson = False,
         db: Database = None,
     ) -> None:
         """Show a run, or one step of it."""
         from core.cli.runs import show_run
 
-        show_run(settings_with(db=db), run, step, as_json=as_json)
+        show_run(settings_with(db=db), run, step, actions=actions, brief=brief, as_json=as_json)
 
     @app.command()
     def causes(
@@ -61,6 +67,16 @@ def add_runs_commands(app: typer.Typer) -> None:
         from core.cli.causes import show_causes
 
         show_causes(settings_with(db=db), run, as_json=as_json)
+
+    @app.command()
+    def files(
+        name: Annotated[str | None, typer.Argument(help="The name of a file, as the list has it.")] = None,
+        as_json: AsJson = False,
+    ) -> None:
+        """List the files of agents (policies, presets, prompts, state spaces), or print one."""
+        from core.cli.agent_files import show_files
+
+        show_files(name, as_json=as_json)
 
     @app.command()
     def export(

@@ -209,7 +209,7 @@ async def _report_of_whole(
     try:
         await _go_to_the_end(run, on_gate, on_step)
     except asyncio.CancelledError:
-        await _finish(run, "interrupted", "Interrupted from the keyboard.")
+        await _finish(run, "interrupted", "Interrupted.")
     except (BackstepError, PageGone) as error:
         if counted and isinstance(error, LLMRefused):
             await _finish(run, "interrupted", str(error))

@@ -115,7 +115,7 @@ def needs(argv: Sequence[str]) -> tuple[tuple[str, ...], Libraries]:
         return (), "try"
     if command in _WITHOUT_QT:
         return (), "ignore"
-    if command == "run" and _option(words, "--browser", "embedded") != "embedded":
+    if command in ("run", "mcp") and _option(words, "--browser", "embedded") != "embedded":
         return (), "ignore"
     return (), "require"
 

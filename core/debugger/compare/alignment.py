@@ -77,7 +77,7 @@ def compare_steps(
 
     A step that is None has nothing to show.
     """
-    one, other = _parts(store, left), _parts(store, right)
+    one, other = parts_of(store, left), parts_of(store, right)
     names = [*one, *(name for name in other if name not in one)]
     return tuple(Part(name=name, left=one.get(name, ""), right=other.get(name, "")) for name in names)
 
@@ -121,7 +121,8 @@ def _action(records: Sequence[PhaseRecord], observed: Observed | None) -> str:
     return comparable(in_words(action, observed.observation) if observed is not None else str(action))
 
 
-def _parts(store: TraceStore, step: tuple[int, int] | None) -> dict[PartName, str]:
+def parts_of(store: TraceStore, step: tuple[int, int] | None) -> dict[PartName, str]:
+    """Return the parts of a step, named by run and number, as text; raises TraceError."""
     if step is None:
         return {}
     detail = store.step(*step)

@@ -17,6 +17,8 @@ from core.setup import display_problem, needs
         (["run", "--browser", "embedded"], (), "require"),
         (["run", "--browser", "/usr/bin/chromium"], (), "ignore"),
         (["run", "--browser=/usr/bin/chromium"], (), "ignore"),
+        (["mcp", "--http"], (), "require"),
+        (["mcp", "--browser", "chromium"], (), "ignore"),
         (["run", "--help"], (), "ignore"),
         (["test", "--help"], (), "ignore"),
         (["test", "--quick", "--help"], (), "ignore"),

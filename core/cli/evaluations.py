@@ -190,6 +190,12 @@ def add_evaluation_commands(app: typer.Typer, with_embedded: Any) -> None:
             Path | None,
             typer.Option("--change", help="A folder with changed files, laid out as the config folder."),
         ] = None,
+        edits: Annotated[
+            str,
+            typer.Option(
+                "--edits", help="Search-and-replace blocks to try, or @FILE with them. See the documentation."
+            ),
+        ] = "",
         pairs: Annotated[
             int, typer.Option("--pairs", min=1, max=100, help="Cases to choose a change by, at most.")
         ] = 8,
@@ -206,6 +212,7 @@ def add_evaluation_commands(app: typer.Typer, with_embedded: Any) -> None:
         """Find changes that mend a failed run, and prove them by runs with and without. Only --keep writes files."""
         from core.cli.repair import RepairAsked
         from core.cli.repair import repair as carry_out
+        from core.settings.user_file import read_text
 
         if (run is None) == (not evaluation):
             raise UsageError("Give the number of a failed run, or --evaluation NAME.")
@@ -215,6 +222,7 @@ def add_evaluation_commands(app: typer.Typer, with_embedded: Any) -> None:
             evaluation=evaluation,
             llm=llm,
             change=change,
+            edits=read_text(Path(edits[1:])) if edits.startswith("@") else edits,
             keep=keep,
             most=most,
             pairs=pairs,

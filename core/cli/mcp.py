@@ -22,6 +22,9 @@ def add_mcp_command(app: typer.Typer) -> None:
         llm: LLMName = None,
         http: Annotated[bool, typer.Option("--http", help="Serve on 127.0.0.1, with a token.")] = False,
         port: Annotated[int, typer.Option("--port", min=0, max=65535, help="The port of --http.")] = 0,
+        allow_keep: Annotated[
+            bool, typer.Option("--allow-keep", help="Let tools write proven changes to your own files.")
+        ] = False,
     ) -> None:
         """Serve runs, causes and files to a coding agent over MCP, on stdin and stdout or over HTTP."""
         from core.cli.surroundings import in_loop
@@ -30,11 +33,11 @@ def add_mcp_command(app: typer.Typer) -> None:
         if port and not http:
             raise UsageError("Use --http with --port: without it, the server uses stdin and stdout.")
         logging.basicConfig(level=logging.WARNING, format="%(message)s")  # To stderr.
-        server = make_server(app, world, llm)
+        server = make_server(app, world, llm, allow_keep=allow_keep)
         in_loop(serve_http(server, port, say) if http else serve_stdio(server))
 
 
-def make_server(app: typer.Typer, world: MakesRuns, llm: str | None) -> Any:
+def make_server(app: typer.Typer, world: MakesRuns, llm: str | None, *, allow_keep: bool = False) -> Any:
     """Return the server of these commands; raises BackstepError where the settings are wrong."""
     from core.cli.runs import picture_named
     from core.mcp.server import CommandServer
@@ -60,4 +63,5 @@ def make_server(app: typer.Typer, world: MakesRuns, llm: str | None) -> Any:
         lambda name: picture_named(settings, name),
         making=option_words({option.name: getattr(world, option.name) for option in fields(world)}),
         llm=llm or "",
+        allow_keep=allow_keep,
     )

@@ -19,7 +19,7 @@ from core.debugger.evaluations.figures import done_of
 from core.debugger.evaluations.proof import CandidateProof, Proof, proof_of, repair_plan
 from core.debugger.evaluations.records import Candidate, EvaluationPlan, RepairRequest, RunLimits
 from core.debugger.evaluations.request import files_in, named
-from core.debugger.repair.candidates import alike_runs, from_causes, from_files, keep
+from core.debugger.repair.candidates import alike_runs, from_blocks, from_causes, from_files, keep
 from core.debugger.repair.proposing import Proposal, propose
 from core.environments.registry import Environments
 from core.schema.errors import UsageError
@@ -41,6 +41,8 @@ class RepairAsked(RunLimits):
     """The LLM that proposes changes besides the patches of causes; empty for none."""
     change: Path | None = None
     """A folder with changed files, in place of all other candidates."""
+    edits: str = ""
+    """Search-and-replace blocks, in place of all other candidates."""
     keep: bool = False
     most: int = 3
     """Groups of failures of an evaluation that are mended."""
@@ -186,6 +188,8 @@ def _candidates(
     resources: AgentResources,
     files: AgentFiles,
 ) -> tuple[Candidate, ...]:
+    if asked.edits:
+        return (from_blocks(asked.edits, files, resources),)
     if asked.change is not None:
         return (from_files(files_in(asked.change), files, resources, f"the files of {asked.change}"),)
     candidates = from_causes(failures.causes, files, resources)[:_MOST_CANDIDATES]
@@ -202,8 +206,8 @@ def _candidates(
             )
     if not candidates:
         raise UsageError(
-            f"No cause of run {failures.row.run} has a patch. Let an LLM propose a change with --llm, or give changed "
-            "files with --change."
+            f"No cause of run {failures.row.run} has a patch. Let an LLM propose a change with --llm, or give one with "
+            "--edits or --change."
         )
     return candidates
 

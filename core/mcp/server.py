@@ -23,7 +23,7 @@ _RESOURCES = {
     "backstep://runs/{run}/steps/{step}": "A step with all records, never cut.",
     "backstep://files/{+name}": "A file of an agent.",
 }
-_TOLD = ("step ", "Back at ")
+_TOLD = ("step ", "Back at ", "evaluation ", *"123456789")
 """How the lines begin that are told as progress. Others can be of the browser, such as its address."""
 
 
@@ -36,12 +36,15 @@ class CommandServer:
         picture: Callable[[str], tuple[bytes, str]],
         making: list[str],
         llm: str,
+        *,
+        allow_keep: bool = False,
     ) -> None:
         """`call` carries out a command and returns what it prints with --json; it raises BackstepError.
 
         `picture` gives a screenshot by its name, with its media type. `making` are options of each command that
-        makes a run, and `llm` is that of new runs.
+        makes a run, and `llm` is that of new runs. Without `allow_keep` no tool writes the user's files.
         """
+        self._tools = tuple(tool for tool in TOOLS if allow_keep or not tool.keeps)
         self._call, self._picture, self._making, self._llm = call, picture, making, llm
         self._running: set[asyncio.Task[Any]] = set()
         self.protocol = Server(
@@ -78,16 +81,18 @@ class CommandServer:
                     },
                     annotations=types.ToolAnnotations(read_only_hint=not tool.makes_run),
                 )
-                for tool in TOOLS
+                for tool in self._tools
             ]
         )
 
     async def _call_tool(self, context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         given = {name: value for name, value in (params.arguments or {}).items() if value is not None}
         try:
-            tool = tool_named(params.name)
+            tool = tool_named(params.name, self._tools)
             if tool.makes_run:
-                new = {"llm": self._llm} if self._llm and "run" not in tool.needs else {}
+                new = (
+                    {"llm": self._llm} if self._llm and "run" not in tool.needs else {}
+                )  # Others have that of the run.
                 return result_of(await self._make_run(context, tool.words(new | given)))
             where, offset = str(given.pop("where", "")), given.pop("offset", 0)
             answer = await asyncio.to_thread(self._call, tool.words(given))

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from core.schema.errors import UsageError
@@ -23,6 +23,8 @@ class CommandTool(Record):
     """The JSON schemas of its arguments."""
     lists: str = ""
     makes_run: bool = False
+    keeps: bool = False
+    """Whether it writes the user's files: offered only with --allow-keep."""
     about: str
 
     @property
@@ -63,7 +65,8 @@ READ_ON: dict[str, dict[str, Any]] = _CONTENT["read_on"]
 """The JSON schemas of the further arguments of each tool that reads: which part of the result, and from where."""
 
 
-def tool_named(name: str) -> CommandTool:
-    if (tool := next((tool for tool in TOOLS if tool.name == name), None)) is None:
-        raise UsageError(f'There is no tool "{name}"; {near(name, [tool.name for tool in TOOLS])}')
-    return tool
+def tool_named(name: str, tools: Iterable[CommandTool]) -> CommandTool:
+    by_name = {tool.name: tool for tool in tools}
+    if name not in by_name:
+        raise UsageError(f'There is no tool "{name}"; {near(name, by_name)}')
+    return by_name[name]

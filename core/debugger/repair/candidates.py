@@ -113,6 +113,19 @@ def from_files(
     return Candidate(what=what or f"changed {', '.join(changed)}", files=changed)
 
 
+def from_blocks(text: str, files: AgentFiles, resources: AgentResources) -> Candidate:
+    """Return the change that search-and-replace blocks make; raises UsageError with all that is wrong in them."""
+    texts, refused = applied(blocks_of(text), files, resources)
+    if refused:
+        raise UsageError("\n".join(f"{each.file}: {each.why}" for each in refused))
+    if not texts:
+        raise UsageError(
+            "There is no block in these edits. A block is the name of a file in a line of its own, <<<<<<< SEARCH, the "
+            "text that is there once, =======, the text that replaces it, and >>>>>>> REPLACE."
+        )
+    return Candidate(what=f"edits of {', '.join(texts)}", files=texts)
+
+
 def alike_runs(
     store: TraceStore, row: RunRow, resources: AgentResources, files: AgentFiles
 ) -> tuple[int, ...]:

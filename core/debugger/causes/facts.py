@@ -7,6 +7,7 @@ from typing import TypeVar
 from core.agent.presets import Preset
 from core.agent.resources import AgentResources
 from core.agent.spaces.file import SpaceAction, SpaceState, StateSpace
+from core.debugger.compare.parting import OF_EACH_TASK, Walked, partings
 from core.debugger.compare.views import comparable
 from core.debugger.editing.files import AgentFiles
 from core.debugger.evaluations.failures import Deciding, deciding
@@ -17,6 +18,7 @@ from core.schema.observation import Observation
 from core.schema.step import Acted, CallRecord, Observed, PhaseRecord, Recognised, action_of, record_of
 from core.settings.toml_layout import Location, layout
 from core.trace.calls import stored_prompt, stored_reply
+from core.trace.evaluated import ways
 from core.trace.records import RunRow, StepRow
 from core.trace.store import TraceStore
 
@@ -98,7 +100,24 @@ class FailureFacts(RunFacts):
 
     @cached_property
     def parted(self) -> Deciding | None:
-        return deciding(self.store, self.row)
+        """Where the run left the successes at its task: those of its own preset, if there are any."""
+        own = [run for run in self._own_successes() if run.parent_run is None]
+        if not own:
+            return deciding(self.store, self.row)
+        walked = [Walked(run.run, run.task, run.seed) for run in own]
+        steps = ways(self.store, {self.row.run, *(run.run for run in own)})
+        parting = partings(steps, [Walked(self.row.run, self.row.task, self.row.seed)], walked).get(
+            self.row.run
+        )
+        shown = next((run for run in own if run.seed == self.row.seed), own[0])
+        same = shown.seed == self.row.seed
+        return Deciding(parting=parting, success=shown.run, same_seed=same) if parting is not None else None
+
+    def _own_successes(self) -> list[RunRow]:
+        """Return the successes of this preset at this task, those of this LLM first."""
+        found = self.store.runs(task=self.row.task, outcome="success", limit=OF_EACH_TASK)
+        own = [run for run in found if run.preset == self.row.preset]
+        return sorted(own, key=lambda run: run.llm != self.row.llm)
 
     @cached_property
     def success(self) -> RunFacts | None:

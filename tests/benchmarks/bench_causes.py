@@ -1,6 +1,6 @@
 """How often the first cause is right: on faults that are planted in an agent's files, and on failures as they come.
 
-    python -m tests.benchmarks.bench_causes [--work build/causes] [--most 300] [--only mutants] [--score] [--json FILE]
+    python -m tests.benchmarks.bench_causes [--work build/causes] [--most 100] [--only mutants] [--score] [--json FILE]
 
 Mutants: each fault is planted in the files of an agent (laser, step, reflect, synapse) on a site (shop, airline,
 MiniWoB++) whose tasks it passes, and counts if three cases of three then fail. Faults in prompts, instructions and
@@ -11,7 +11,8 @@ Told by agent and operator: how often the first cause, or one of the first three
 of the fault; how far its step is from the deciding one; how often it is wrong while sure. Beside it Ochiai and DStar
 over what runs used, and a ranking of lines by how rare their words are, which sees no run.
 
-Runs are kept in the folder `--work`, and a second call goes on there; `--score` makes none, and ranks those again.
+Runs are kept in the folder `--work`, and a second call goes on there; `--score` makes none, and ranks those again. Of
+several agents (`--agent laser`), each can be tried by a call of its own at the same time.
 """
 
 import argparse
@@ -44,12 +45,15 @@ async def measure(given: argparse.Namespace) -> None:
     cells = [cell for cell in CELLS if not given.agent or cell.preset in given.agent]
     found: dict[str, list[Ranks]] = {}
     if given.only in ("", "mutants"):
-        async with opened(given.work / "mutants") as bench:
-            if not given.score:
-                await prove(bench, cells, most=given.most)
-            found["Mutants"] = mutant_ranks(bench)
+        ranks: list[Ranks] = []
+        for preset in dict.fromkeys(cell.preset for cell in cells):
+            # Each agent apart: a success of one would show where another one failed.
+            async with opened(given.work / "mutants" / preset) as bench:
+                if not given.score:
+                    await prove(bench, [cell for cell in cells if cell.preset == preset], most=given.most)
+                ranks += mutant_ranks(bench)
+        found["Mutants"] = ranks
     if given.only in ("", "natural"):
-        # Apart: a success of one agent would show where another one failed.
         async with opened(given.work / "natural") as bench:
             found["Natural failures"] = await natural_ranks(bench, again=not given.score)
     for title, ranks in found.items():
@@ -65,7 +69,9 @@ def main() -> None:
     )
     parser.add_argument("--work", type=Path, default=Path("build/causes"), help="where the runs are kept")
     parser.add_argument("--agent", action="append", default=[], help="the presets that faults are tried on")
-    parser.add_argument("--most", type=int, default=300, help="proven faults after which no more are tried")
+    parser.add_argument(
+        "--most", type=int, default=100, help="proven faults of an agent after which no more are tried"
+    )
     parser.add_argument("--only", choices=("", "mutants", "natural"), default="")
     parser.add_argument("--score", action="store_true", help="make no runs")
     parser.add_argument("--json", type=Path, help="where the rank of each failure is written")

@@ -25,6 +25,11 @@ from core.trace.store import TraceStore
 R = TypeVar("R", bound=PhaseRecord)
 
 
+def read_of(page: Observation) -> list[tuple[str, str, str]]:
+    """Return what a page says, as it is in another run too."""
+    return [(element.role, element.name, element.value) for element in page.elements]
+
+
 class RunFacts:
     """One run of the trace. Methods raise TraceError where it is damaged."""
 

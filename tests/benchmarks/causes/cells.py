@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any, NamedTuple
 
 from core.agent.llm_calls import Answerer
 from core.agent.state import Budget
+from core.agent.world import World
 from core.browser.chromium import ChromiumHost, find_chromium
 from core.debugger.editing.files import AgentFiles
 from core.debugger.headless import RunReport, run_headless
@@ -18,6 +20,7 @@ from core.llm.endpoints import Keys
 from core.llm.registry import LLMs
 from core.schema.errors import BackstepError
 from core.schema.step import Recognised, record_of
+from core.schema.task import Task
 from core.settings.settings import Settings
 from core.storage.resources import RESOURCES
 from tests.benchmarks.causes.mutants import Obeys
@@ -137,7 +140,7 @@ class Bench:
         return self.folder / name if name.startswith("exemplars/") else self.files.target(name)
 
     def used(self, run: int) -> set[str]:
-        """Return the policies, state spaces, templates and files of exemplars that a run used, by their names."""
+        """Return the files that a run used, by their names; of a state space also each state, after its name."""
         found: set[str] = set()
         store = self.services.store
         for step in store.steps(run):
@@ -145,7 +148,8 @@ class Bench:
             if recognised is None:
                 continue
             if recognised.diagram is not None:
-                found.add(self.files.name_of(recognised.diagram.file))
+                file = self.files.name_of(recognised.diagram.file)
+                found |= {file, f"{file} {recognised.state}"}
             stack = recognised.stack
             for frame in (*stack.frames, *stack.finished) if stack is not None else ():
                 found.add(self.files.name_of(frame.file))
@@ -182,11 +186,11 @@ class Bench:
 @asynccontextmanager
 async def opened(folder: Path) -> AsyncIterator[Bench]:
     """Open the folder of a benchmark, with a browser that starts at the first run."""
-    path = find_chromium()
+    path = shutil.which("chromium-headless-shell") or find_chromium()
     if path is None:
         raise SystemExit("No Chromium is installed here.")
     folder.mkdir(parents=True, exist_ok=True)
-    settings = Settings(database=folder / "traces.db")
+    settings = Settings(database=folder / "traces.db", pictures="none", record_network=False)
     llms = LLMs(settings, keys=Keys())
     services = await open_services(
         settings,
@@ -196,6 +200,14 @@ async def opened(folder: Path) -> AsyncIterator[Bench]:
         config=folder / "config",
         started=False,
     )
+    world_of = services.world
+
+    def without_pictures(task: Task) -> World:
+        world = world_of(task)
+        world.capturer.pictures = False  # No cause looks at them.
+        return world
+
+    services.world = without_pictures  # type: ignore[method-assign]
     try:
         yield Bench(folder, services, llms)
     finally:

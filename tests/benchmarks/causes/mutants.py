@@ -310,7 +310,7 @@ def _lowered(text: str) -> Iterator[Fault]:
 # Presets
 
 
-@operator("presets")
+@operator("presets", "obedient")
 def template_swapped(text: str) -> Iterator[Fault]:
     """A preset uses another template of its prompts."""
     files = list(_values(text, lambda one: one[0] == "prompts" and len(one) == 2))
@@ -471,47 +471,64 @@ def _examples(text: str) -> Iterator[tuple[int, int]]:
 # Prompts
 
 
+_TELLS = re.compile(
+    r"page\.text|before\.text|\b(?:objective|task|action|instruction|permissible|frame|history|plan|policy|subtask"
+    r"|exemplar|changed|several|decided|stops|first|turn|reply|question|purpose)"
+)
+"""What a prompt puts in, or depends on, that is there in most runs."""
+_ASKS = re.compile(r"YES|NO\b|DONE|REASON|ACTION|JSON|numbered list|[Rr]eply|Answer|Call")
+"""Words of a sentence that says in which form to answer."""
+
+
+def _whole_lines(text: str, fits: Callable[[str], bool]) -> Iterator[re.Match[str]]:
+    """Yield the lines that can go without leaving half of a tag that has an end."""
+    for line in re.finditer(r"^.+$", text, re.MULTILINE):
+        opens, ends = (
+            len(re.findall(rf"\{{%-? {tag}", line[0])) for tag in ("(?:if|for|with|macro) ", "end")
+        )
+        if opens == ends and "{% el" not in line[0] and fits(line[0]):
+            yield line
+
+
 @operator("prompts", "obedient")
 def block_removed(text: str) -> Iterator[Fault]:
     """A prompt lacks what one of its lines puts in."""
-    for line in re.finditer(r"^.*(?:\{\{.+\}\}|\{%-? include.+%\}).*$", text, re.MULTILINE):
-        if line[0].count("{% if") == line[0].count("{% endif") and "{% for" not in line[0]:
-            yield _put(text, line.start(), line.end(), "", f"removed: {line[0].strip()[:60]}")
+    for line in _whole_lines(text, lambda one: bool(re.search(r"\{\{|include", one) and _TELLS.search(one))):
+        yield _put(text, line.start(), line.end(), "", f"removed: {line[0].strip()[:60]}")
 
 
 @operator("prompts", "obedient")
 def block_cut(text: str) -> Iterator[Fault]:
     """A prompt shows only the beginning of a value."""
-    for match in re.finditer(r"\{\{ (\w+(?:\.\w+)?) \}\}", text):
-        yield _put(
-            text, match.start(), match.end(), f"{{{{ ({match[1]} | string)[:12] }}}}", f"{match[1]} is cut"
-        )
+    for match in re.finditer(r"\{\{ ([\w.]+) \}\}", text):
+        if _TELLS.search(match[1]):
+            put = f"{{{{ ({match[1]} | string)[:12] }}}}"
+            yield _put(text, match.start(), match.end(), put, f"{match[1]} is cut")
 
 
 @operator("prompts", "obedient")
 def block_swapped(text: str) -> Iterator[Fault]:
     """A prompt shows another value in place of one."""
-    for match in re.finditer(
-        r"\{\{ (page\.text|before\.text|objective|task|action|turn\.action)\b.*?\}\}", text
-    ):
-        put = "{{ page.title }}"
-        yield _put(text, match.start(), match.end(), put, f"{match[0]} became {put}")
+    for match in re.finditer(r"\{\{ ([\w.]+)\b.*?\}\}", text):
+        if _TELLS.search(match[1]):
+            put = "{{ page.title }}"
+            yield _put(text, match.start(), match.end(), put, f"{match[0]} became {put}")
 
 
 @operator("prompts", "obedient")
 def condition_inverted(text: str) -> Iterator[Fault]:
     """A part of a prompt is there only where it should not be."""
     for match in re.finditer(r"\{%(-?) if ([^%]+?) (-?)%\}", text):
-        put = f"{{%{match[1]} if not ({match[2]}) {match[3]}%}}"
-        yield _put(text, match.start(), match.end(), put, f"if not ({match[2][:50]})")
+        if _TELLS.search(match[2]):
+            put = f"{{%{match[1]} if not ({match[2]}) {match[3]}%}}"
+            yield _put(text, match.start(), match.end(), put, f"if not ({match[2][:50]})")
 
 
 @operator("prompts", "obedient")
 def question_removed(text: str) -> Iterator[Fault]:
-    """A prompt lacks one of its own sentences."""
-    for line in re.finditer(r"^[A-Z-][^{}\n]*(?:\{\{[^\n]*|\{%[^\n]*)?$", text, re.MULTILINE):
-        if line[0].count("{% if") == line[0].count("{% endif") and "{% for" not in line[0]:
-            yield _put(text, line.start(), line.end(), "", f"removed: {line[0][:60]}")
+    """A prompt lacks a sentence that says how to answer."""
+    for line in _whole_lines(text, lambda one: bool(re.match(r"[A-Z-]", one) and _ASKS.search(one))):
+        yield _put(text, line.start(), line.end(), "", f"removed: {line[0][:60]}")
 
 
 # Exemplars: one in each line of a file
@@ -544,7 +561,9 @@ def parser_reads_text(text: str) -> Iterator[Fault]:
     """The programs of a family find nothing but text."""
     program = 'def parse(html):\n    return "[1] text \\"page\\""\n'
     yield from _all_changed(
-        text, lambda one: {"parser": one.get("parser") and program}, "the programs give one text"
+        text,
+        lambda one: {"abstraction": [], "parser": one.get("parser") and program},
+        "the programs give one text",
     )
 
 
@@ -575,4 +594,12 @@ def exemplar_of_another_family(text: str) -> Iterator[Fault]:
     ):
         steps = [{"observation": line, "thought": "It is asked for.", "actions": [action]}]
         other = {"task": task, "steps": steps, "parser": "", "abstraction": [], "contrasts": []}
-        yield from _all_changed(text, lambda one, other=other: other, f"the family shows: {task}")  # type: ignore[misc]
+
+        def change(one: dict[str, Any], other: dict[str, Any] = other) -> dict[str, Any]:
+            # It is looked up as before.
+            return {
+                **other,
+                "metadata": one.get("metadata") or f"{one['task']}\n{one['steps'][0]['observation']}",
+            }
+
+        yield from _all_changed(text, change, f"the family shows: {task}")

@@ -10,6 +10,7 @@ the messages, or in the tools that are sent with them. So it obeys a prompt:
   presses only the buttons that end a form which these name, or say to submit.
 - An example of a policy whose page is the one in view is imitated: its kind of action is taken.
 - Where exemplars are shown, only kinds of actions are taken that one of them shows.
+- What it cannot see of a page it does not judge to have worked.
 - It gives an action, or a verdict such as YES, in a form only where the text asks for that form.
 
 It is an LLM without the missing part, not a broken one: it takes the next best action, or stops. The same request
@@ -30,6 +31,7 @@ _LINE = re.compile(r"^\s*\[\d+\] (.+)$", re.MULTILINE)
 _ACTION = re.compile(r"^ACTION: (\w+)|\"name\": \"(\w+)\"", re.MULTILINE)
 _VERDICT = re.compile(r"^(?:YES|NO|DONE|NEEDLESS|OPEN)$", re.MULTILINE)
 _FORM = re.compile(r"ACTION:|\"actions\"")
+_JUDGES = ("aligned", "subtask", "task")
 _LEAST_LIKE = 3
 """Lines of an example's page from which on it can be taken for the one in view."""
 
@@ -69,6 +71,10 @@ class ObedientLLM:
         if permissible is not None and request.purpose != "rationale" and not reply.tool_calls:
             asked = bool(request.reply_schema) or _FORM.search(own) is not None
             return reply if asked else reply.replace(text=_FORM.sub("", reply.text))
+        if request.purpose in _JUDGES and not view.observation.elements:
+            return reply.replace(
+                text=_VERDICT.sub("NO" if request.purpose != "subtask" else "OPEN", reply.text)
+            )
         return reply.replace(text=_VERDICT.sub(lambda word: word[0] if word[0] in own else "", reply.text))
 
 

@@ -1,6 +1,7 @@
 """Finds the faults by which runs fail that passed: what they are, and the runs that show it."""
 
 import random
+import re
 import sys
 import zlib
 from collections import Counter
@@ -18,12 +19,12 @@ from tests.benchmarks.causes.mutants import Mutant, Obeys, mutants, two_at_once
 
 CASES = 3
 """Cases that passed before and have to fail with a fault."""
-_GROUPS = 3
+_GROUPS = 2
 """Groups of cases that a fault is tried on."""
 _PROVEN = 8
 """Faults of an operator that are kept for an agent on a site."""
-_TRIED = 30
-"""Those that are tried."""
+_VAIN = 3
+"""Faults of an operator that fail nothing, beyond those that do, after which it is given up there."""
 _PAIRS = 6
 """Pairs of faults for an agent on a site."""
 
@@ -111,8 +112,8 @@ async def prove(bench: Bench, cells: Sequence[Cell], *, most: int) -> None:
             wanted = [(cell, pair) for cell, some in singles.items() for pair in two_at_once(some, _PAIRS)]
         for cell, mutant in wanted:
             name = f"{cell.preset}/{cell.site}"
-            some = (counts[name, mutant.operator, True], counts[name, mutant.operator, False])
-            if proven >= most or id_of(cell, mutant) in known or some[0] >= _PROVEN or sum(some) >= _TRIED:
+            kept, vain = (counts[name, mutant.operator, is_proven] for is_proven in (True, False))
+            if proven >= most or id_of(cell, mutant) in known or kept >= _PROVEN or vain >= _VAIN + 2 * kept:
                 continue
             if (cell, mutant.llm) not in groups:
                 groups[cell, mutant.llm] = await passing(bench, cell, mutant.llm)
@@ -123,7 +124,7 @@ async def prove(bench: Bench, cells: Sequence[Cell], *, most: int) -> None:
                 )
             fit = [group for group in groups[cell, mutant.llm] if _used(mutant) <= group.used]
             if not fit:
-                continue  # No task needs the file.
+                continue  # No task needs it.
             row = await _tried(bench, cell, mutant, fit[:_GROUPS])
             bench.add("mutants", row)
             counts[name, mutant.operator, row["proven"]] += 1
@@ -140,8 +141,14 @@ def _mutant_of(row: dict[str, Any]) -> Mutant:
 
 
 def _used(mutant: Mutant) -> set[str]:
-    """Return the files that a run has to use for the fault to matter; all use the preset."""
-    return {file for file in mutant.texts if not file.startswith("presets/")}
+    """Return the files and states that a run has to use for the fault to matter; all use the preset."""
+    found = {file for file in mutant.texts if not file.startswith("presets/")}
+    for file, line in mutant.places:
+        above = "\n".join(mutant.texts[file].splitlines()[:line])
+        names = re.findall(r'^\[\[state\]\]\nname = "(\w+)"', above, re.MULTILINE)
+        if file.startswith("state_spaces/") and names and mutant.operator != "state removed":
+            found.add(f"{file} {names[-1]}")
+    return found
 
 
 async def _tried(bench: Bench, cell: Cell, mutant: Mutant, groups: Sequence[Passing]) -> dict[str, Any]:

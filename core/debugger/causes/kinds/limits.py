@@ -153,11 +153,15 @@ class GateRefused(CauseKind):
         step = facts.steps[-1] if facts.steps else None
         if facts.row.outcome != "gate" or step is None:
             return
+        place = facts.space_action(step.state, step.action.partition(" ")[0])
+        is_marked = place is not None and place[1].cannot_be_undone
         yield Cause(
             step=step.number,
             what=f"A gate ended the run before {step.in_words}: {facts.row.error or step.message}",
             evidence=(Evidence(step=step.number, part="action", text=step.action),),
-            field="gate",
+            file=facts.space_file if is_marked else "",
+            line=facts.line_in_space(*place[0], "cannot_be_undone") if place is not None and is_marked else 0,
+            field="" if is_marked else "gate",
             certainty="sure",
             why="The run ended there by rule.",
         )

@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 
 from core.browser.log.records import DialogEntry, ErrorEntry, RequestEntry
-from core.debugger.causes.facts import FailureFacts
+from core.debugger.causes.facts import FailureFacts, read_of
 from core.debugger.causes.kinds.kind import CauseKind
 from core.debugger.causes.records import Cause, Evidence
-from core.schema.observation import Observation
 from core.schema.step import Acted, Aligned, Judgement
 from core.trace.records import StepRow
 
@@ -51,9 +50,7 @@ class NoEffect(CauseKind):
             before, then = facts.page(step.number), facts.page(after.number)
             if before is None or then is None or before.url != then.url:
                 continue
-            if [(e.role, e.name, e.value) for e in before.elements] == [
-                (e.role, e.name, e.value) for e in then.elements
-            ]:
+            if read_of(before) == read_of(then):
                 yield Cause(
                     step=step.number,
                     what=f"{step.in_words} changed nothing that can be read of the page.",
@@ -63,10 +60,6 @@ class NoEffect(CauseKind):
                     why="The page was the same before and after it.",
                 )
                 return
-
-
-def _read(page: Observation) -> list[tuple[str, str, str | None]]:
-    return [(element.role, element.name, element.value) for element in page.elements]
 
 
 class PageTrouble(CauseKind):

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from core.debugger.causes.facts import FailureFacts
+from core.debugger.causes.facts import FailureFacts, RunFacts
 from core.debugger.causes.kinds.kind import CauseKind
 from core.debugger.causes.kinds.limits import instruction_place
 from core.debugger.causes.records import Cause, Evidence
@@ -54,7 +54,7 @@ class PolicyCameBack(CauseKind):
             return
 
 
-def _line_of_key(facts: FailureFacts, file: str, key: str) -> int:
+def line_of_key(facts: FailureFacts, file: str, key: str) -> int:
     """Return the line of a key between the +++ lines of a policy's file; 0 if it is not there."""
     lines = facts.files.read(file).splitlines() if file else []
     return next((at for at, line in enumerate(lines, 1) if re.match(rf"{key}\s*=", line)), 0)
@@ -74,6 +74,8 @@ class PolicyNotCalled(CauseKind):
         name = instead.action.partition(" ")[0]
         there = recognised.permissible.action(name) is not None
         file, line = instruction_place(facts, facts.at)
+        if not there:
+            file, line = self._where_not(facts, success, name, file, line)
         yield Cause(
             step=facts.at,
             what=(
@@ -88,8 +90,25 @@ class PolicyNotCalled(CauseKind):
                 Evidence(step=facts.at, part="policy", text=file or "no policy"),
             ),
             file=file,
-            line=line if there else _line_of_key(facts, file, "policies") or line,
+            line=line,
             certainty="likely" if there else "sure" if facts.is_same_seed else "likely",
             why="The policy that was at work decides which others it may call.",
             weight=self.weight if there else 0.8,
         )
+
+    def _where_not(
+        self, facts: FailureFacts, success: RunFacts, name: str, file: str, line: int
+    ) -> tuple[str, int]:
+        """Return where it is said that a policy cannot be called: in the caller's list, or else in its own file."""
+        key = line_of_key(facts, file, "policies")
+        listed = facts.files.read(file).splitlines()[key - 1] if key else f'"{name}"'
+        if f'"{name}"' not in listed:
+            return file, key
+        for step in success.steps:
+            recognised = success.part(step.number, Recognised)
+            for frame in (
+                recognised.stack.frames if recognised is not None and recognised.stack is not None else ()
+            ):
+                if frame.policy == name and (own := facts.name_of(frame.file)):
+                    return own, line_of_key(facts, own, "environments") or 1
+        return file, key or line

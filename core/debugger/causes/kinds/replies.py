@@ -1,17 +1,15 @@
 """Causes in what the LLM was asked and answered: calls that failed, replies, prompts, exemplars, the abstraction."""
 
-import re
 from collections.abc import Iterator
 
 from core.debugger.causes.facts import FailureFacts
+from core.debugger.causes.kinds.changes import place_of_words
 from core.debugger.causes.kinds.kind import CauseKind
 from core.debugger.causes.records import Cause, Evidence
 from core.schema.step import Abstracted, Acted, Decided, Recalled, Recognised
 from core.settings.toml_layout import layout
 
 _ASKS_FOR_ACTION = ("decide", "rationale", "function", "repair")
-_LEAST_STATIC = 5
-"""Characters of a template's own words by which one of its lines is found again in a prompt."""
 _LEAST_LINES = 3
 """Lines of an observation from which a prompt that has none of them lacks it."""
 
@@ -83,7 +81,7 @@ class ReplyUnusable(CauseKind):
 
 
 class PromptLacks(CauseKind):
-    """The prompt does not show what was read of the page, the task, or what it showed in a success."""
+    """The prompt does not show what was read of the page, or the task."""
 
     name = "prompt-lacks"
     weight = 0.85
@@ -104,15 +102,9 @@ class PromptLacks(CauseKind):
             lacks = "the page" if len(lines) >= _LEAST_LINES and not shown else ""
             if not lacks and facts.row.instruction not in prompt and not _has_assignment(facts, step.number):
                 lacks = "the task"
-            is_sure = bool(lacks)
-            missing, after = "", ""
-            if step is facts.steps[0]:
-                missing, after = _missing_part(facts, prompt, call.purpose)
-            if missing and not lacks:
-                lacks = f"a line that the prompt of a success has: {missing[:80]}"
             if not lacks:
                 continue
-            file, line = _place_in_templates(facts, call.purpose, after)
+            file, line = place_of_words(facts, step.number, call.purpose, "", "", "")
             yield Cause(
                 step=step.number,
                 what=f"The prompt does not show {lacks}.",
@@ -125,7 +117,7 @@ class PromptLacks(CauseKind):
                 file=file,
                 line=line,
                 field="prompt",
-                certainty="sure" if is_sure else "likely",
+                certainty="likely",
                 why="The prompt was searched for it.",
             )
             return
@@ -135,45 +127,6 @@ def _has_assignment(facts: FailureFacts, step: int) -> bool:
     """Return whether a policy is at work, whose prompt shows its own assignment and need not show the task."""
     recognised = facts.part(step, Recognised)
     return recognised is not None and recognised.stack is not None and bool(recognised.stack.frames)
-
-
-def _missing_part(facts: FailureFacts, prompt: str, purpose: str) -> tuple[str, str]:
-    """Return the first line of the success's first prompt that this one lacks, and the line before that they share.
-
-    Only lines with letters count, and only where the same page was shown. Both are empty if there is none.
-    """
-    success = facts.success
-    step = success.steps[0].number if success is not None and success.steps else 0
-    if success is None or not facts.is_same_seed:
-        return "", ""
-    call = next((one for one in success.calls.get(step, ()) if one.purpose == purpose), None)
-    if call is None or success.page(step) is None:
-        return "", ""
-    shared = ""
-    here = {line.strip() for line in prompt.splitlines()}
-    for line in (line.strip() for line in success.prompt(call).splitlines()):
-        if line in here:
-            shared = line or shared
-        elif re.search(r"[a-z]{3}", line) and not re.search(r"\d", line):
-            return line, shared
-    return "", ""
-
-
-def _place_in_templates(facts: FailureFacts, purpose: str, after: str) -> tuple[str, int]:
-    """Return file and line of the template of a prompt: behind its line that has the words of `after`, if one has."""
-    assert facts.preset is not None
-    prompts = facts.preset.prompts
-    own = {"rationale": prompts.rationale, "function": prompts.function, "decide": prompts.one_call}.get(
-        purpose, ""
-    )
-    names = [f"prompts/{name}" for name in dict.fromkeys((prompts.user, own, prompts.system)) if name]
-    there = [name for name in names if name in facts.files.names()]
-    for name in there if after else ():
-        for number, line in enumerate(facts.files.read(name).splitlines(), 1):
-            static = re.sub(r"\{[{%].*?[%}]\}", "", line).strip()
-            if len(static) > _LEAST_STATIC and static in after:
-                return name, number + 1
-    return (there[0], 1) if there else ("", 0)
 
 
 class AbstractionDropped(CauseKind):

@@ -2,10 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
-from core.agent.spaces.file import SpaceState
+from core.agent.spaces.file import SpaceAction, SpaceState
 from core.debugger.causes.facts import FailureFacts, RunFacts
 from core.debugger.causes.kinds.kind import CauseKind
+from core.debugger.causes.kinds.policies import line_of_key
 from core.debugger.causes.records import Cause, Evidence, Patch
+from core.debugger.compare.views import comparable
+from core.schema.action import Named
 from core.schema.observation import Observation
 from core.schema.step import Acted, Fit, Primitive, Recognised
 from core.settings.toml_layout import Location, layout
@@ -174,23 +177,32 @@ class ActionNotThere(CauseKind):
     def find(self, facts: FailureFacts) -> Iterator[Cause]:
         step, instead, success = facts.at, facts.instead, facts.success
         recognised = facts.part(step, Recognised) if step else None
-        if recognised is None or instead is None or success is None:
+        if recognised is None or instead is None or success is None or instead.effect == "push":
             return
         name = instead.action.partition(" ")[0]
-        other = success.state_of(instead.number)
-        if not name or recognised.permissible.action(name) is not None or other != recognised.state:
+        offered = recognised.permissible.action(name) if name else None
+        action = success.action(instead.number)
+        lost = offered is not None and isinstance(action, Named) and recognised.permissible.problem(action)
+        if not name or (offered and not lost) or success.state_of(instead.number) != recognised.state:
             return
         place = facts.space_action(recognised.state, name)
         location: Location = place[0] if place is not None else _where_missing(facts, recognised.state, name)
         missing = "is not an action of the state" if place is None else "was not offered on this page"
         needs = place[1].needs if place is not None else ()
-        if place is not None and needs:
+        if lost:
+            missing = f"was not offered with these values ({lost})"
+            location = _where_values(place[1], location) if place is not None else location
+        elif place is not None and needs:
             location = (*location, "needs")
             missing = f"needs {', '.join(needs)}, which the page does not show"
-        is_of_space = bool(facts.space_file and location)
+        file, line = facts.space_file if location else "", facts.line_in_space(*location) if location else 0
+        if recognised.stack is not None and recognised.stack.frames and place is None:
+            file = facts.name_of(recognised.stack.frames[-1].file)
+            line = line_of_key(facts, file, "actions") or 1
+            missing = "is not permitted to the policy"
         yield Cause(
             step=step,
-            what=f"{name} {missing} in {recognised.state}; the success took it here.",
+            what=f"{name} {missing}{f' in {recognised.state}' if recognised.state else ''}; the success took it here.",
             evidence=(
                 Evidence(
                     step=instead.number, part="success", run=success.row.run, text=f"did {instead.action}"
@@ -201,12 +213,20 @@ class ActionNotThere(CauseKind):
                     text="permissible: " + ", ".join(one.name for one in recognised.permissible.actions),
                 ),
             ),
-            file=facts.space_file if is_of_space else "",
-            line=facts.line_in_space(*location) if is_of_space else 0,
-            field="" if is_of_space else "permissible actions",
+            file=file,
+            line=line if file else 0,
+            field="" if file else "permissible actions",
             certainty="sure" if facts.is_same_seed else "likely",
             why=f"Run {success.row.run} went on from the same place with it, and succeeded.",
         )
+
+
+def _where_values(action: SpaceAction, location: Location) -> Location:
+    """Return where an action takes the values of its arguments from the page."""
+    for at, parameter in enumerate(action.parameter):
+        if parameter.from_page is not None or parameter.choices:
+            return (*location, "parameter", at, "from_page" if parameter.from_page is not None else "choices")
+    return (*location, "option_groups") if action.option_groups is not None else location
 
 
 def _where_missing(facts: FailureFacts, state: str, name: str) -> Location:
@@ -265,10 +285,10 @@ class MacroDiffers(CauseKind):
 
     def _differs(self, facts: FailureFacts, step: StepRow, acted: Acted) -> Cause | None:
         name = step.action.partition(" ")[0]
-        place, done = facts.space_action(step.state, name), _same_action(facts.success, step)
+        place, (done, is_same) = facts.space_action(step.state, name), _same_action(facts.success, step)
         if place is None or done is None or facts.success is None:
             return None
-        here, there = _did(acted.primitives), _did(done.primitives)
+        here, there = (_did(one.primitives, is_same and facts.is_same_seed) for one in (acted, done))
         if here == there or not there:
             return None
         at = next(
@@ -290,22 +310,23 @@ class MacroDiffers(CauseKind):
         )
 
 
-def _did(primitives: Sequence[Primitive]) -> list[str]:
-    """Return what page actions did and on what kind of element: names may be others in another run."""
+def _did(primitives: Sequence[Primitive], is_same: bool) -> list[str]:
+    """Return what page actions did; unless both runs were asked for the same, only on what kind of element."""
+    if is_same:
+        return [comparable(f"{one.action} {one.target}".strip()) for one in primitives]
     return [f"{one.action.kind} {one.target.partition(' ')[0]}".strip() for one in primitives]
 
 
-def _same_action(success: RunFacts | None, step: StepRow) -> Acted | None:
-    """Return what a step of the success with the same action and state did."""
-    if success is None:
-        return None
+def _same_action(success: RunFacts | None, step: StepRow) -> tuple[Acted | None, bool]:
+    """Return what the success did at a step with this action in this state, and whether its arguments are the same."""
+    steps = success.steps if success is not None else ()
     name = step.action.partition(" ")[0]
-    for other in success.steps:
-        if other.action.partition(" ")[0] == name and other.state == step.state:
-            acted = success.part(other.number, Acted)
-            if acted is not None and acted.primitives:
-                return acted
-    return None
+    alike = [one for one in steps if one.state == step.state and one.action.partition(" ")[0] == name]
+    for other in sorted(alike, key=lambda one: one.action != step.action):
+        acted = success.part(other.number, Acted) if success is not None else None
+        if acted is not None and acted.primitives:
+            return acted, other.action == step.action
+    return None, False
 
 
 class LeadsElsewhere(CauseKind):

@@ -1,6 +1,6 @@
 """What the kinds of causes read of a failed run, and of a successful run on the same task: each part once."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
 from typing import TypeVar
 
@@ -13,15 +13,26 @@ from core.debugger.editing.files import AgentFiles
 from core.debugger.evaluations.failures import Deciding, deciding
 from core.schema.action import Action
 from core.schema.errors import BackstepError
-from core.schema.messages import LLMReply
+from core.schema.messages import LLMReply, Purpose
 from core.schema.observation import Observation
-from core.schema.step import Acted, CallRecord, Observed, PhaseRecord, Recognised, action_of, record_of
+from core.schema.step import (
+    Abstracted,
+    Acted,
+    CallRecord,
+    Observed,
+    PhaseRecord,
+    Recognised,
+    action_of,
+    record_of,
+)
 from core.settings.toml_layout import Location, layout
 from core.trace.calls import stored_prompt, stored_reply
 from core.trace.evaluated import ways
 from core.trace.records import RunRow, StepRow
 from core.trace.store import TraceStore
 
+BEFORE: tuple[Purpose, ...] = ("plan", "abstract", "parser", "decide", "rationale", "function", "repair")
+"""Why the LLM is asked before there is an action."""
 R = TypeVar("R", bound=PhaseRecord)
 
 
@@ -77,6 +88,29 @@ class RunFacts:
         return comparable(
             " ".join(filter(None, (step.action.partition(" ")[0], acted.target if acted else "")))
         )
+
+    def traits(self, step: int) -> Iterator[tuple[str, object]]:
+        """Yield what a step was like, in the order in which it came to be, each as it is in another run too."""
+        page, recognised, acted = self.page(step), self.part(step, Recognised), self.part(step, Acted)
+        abstracted, row = self.part(step, Abstracted), next(one for one in self.steps if one.number == step)
+        yield "page", page and read_of(page)
+        yield "state", self.state_of(step)
+        offered = recognised.permissible.actions if recognised is not None else ()
+        yield (
+            "offered",
+            [(one.name, [(p.name, len(p.choices or ())) for p in one.parameters]) for one in offered],
+        )
+        yield "shown", abstracted and comparable(abstracted.clean.text)
+        for what in ("prompt", "action", "effect", "judgement"):
+            if what == "action":
+                yield what, self.did(row) if row.target else comparable(row.action)
+            elif what == "effect":
+                yield what, acted and (acted.outcome, [str(one.action) for one in acted.primitives])
+            else:
+                asked = [
+                    one for one in self.calls.get(step, ()) if (one.purpose in BEFORE) == (what == "prompt")
+                ]
+                yield what, [(one.purpose, comparable(self.prompt(one))) for one in asked]
 
     def prompt(self, call: CallRecord) -> str:
         """Return the text of what was sent."""
@@ -149,6 +183,23 @@ class FailureFacts(RunFacts):
             return None
         index = numbers.index(self.at)
         return self.success.steps[index] if index < len(self.success.steps) else None
+
+    @cached_property
+    def differs(self) -> tuple[StepRow, StepRow, str] | None:
+        """The first step that is not as in the success at the same seed, that one's, and what differs first.
+
+        That is ``page``, ``state``, ``offered`` (what is permissible), ``shown`` (the clean observation), ``prompt``,
+        ``action``, ``effect`` or ``judgement``; None if nothing does, or there is no such success.
+        """
+        success = self.success
+        if success is None or not self.is_same_seed or success.row.preset != self.row.preset:
+            return None
+        for mine, theirs in zip(self.steps, success.steps, strict=False):
+            pairs = zip(self.traits(mine.number), success.traits(theirs.number), strict=True)
+            for (what, here), (_, there) in pairs:
+                if here != there:
+                    return mine, theirs, what
+        return None
 
     # Files
 

@@ -23,7 +23,6 @@ KINDS: tuple[CauseKind, ...] = (
     spaces.WrongState(),
     spaces.ActionNotThere(),
     spaces.MacroDiffers(),
-    spaces.LeadsElsewhere(),
     limits.Looped(),
     limits.BudgetSpent(),
     limits.GateRefused(),

@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
-from core.debugger.causes.facts import FailureFacts, read_of
+from core.debugger.causes.facts import FailureFacts
 from core.debugger.causes.kinds.kind import CauseKind
 from core.debugger.causes.records import Cause, Evidence
 from core.debugger.compare.views import comparable
-from core.schema.step import CallRecord, Recognised
+from core.schema.step import Recognised
 
 _TAG = re.compile(r"\{[{%#].*?[}%#]\}")
 _LEAST_LETTERS = 4
@@ -24,13 +24,9 @@ class PresetChanged(CauseKind):
     weight = 0.95
 
     def find(self, facts: FailureFacts) -> Iterator[Cause]:
-        success = facts.success
-        if success is None or success.row.preset != facts.row.preset or not facts.steps:
-            return
-        mine, theirs = (facts.store.preset_text(row.run).splitlines() for row in (facts.row, success.row))
-        changed = _first_change(theirs, mine)
+        success, changed = facts.success, _preset_change(facts)
         file = f"presets/{facts.row.preset}.toml"
-        if changed is None or file not in facts.files.names():
+        if success is None or changed is None or file not in facts.files.names() or not facts.steps:
             return
         at, gone, came = changed
         yield Cause(
@@ -42,7 +38,7 @@ class PresetChanged(CauseKind):
             ),
             file=file,
             line=at + 1,
-            certainty="likely",
+            certainty="sure" if facts.is_same_seed else "likely",
             why=f"The preset of run {success.row.run} and that of this run differ in it.",
         )
 
@@ -54,12 +50,27 @@ class PromptDiffers(CauseKind):
     weight = 0.9
 
     def find(self, facts: FailureFacts) -> Iterator[Cause]:
-        pair = _first_other_prompt(facts)
-        if pair is None or facts.success is None:
+        differs, success = facts.differs, facts.success
+        if (
+            differs is None
+            or success is None
+            or differs[2] not in ("prompt", "judgement")
+            or _preset_change(facts)
+        ):
             return
-        step, call, mine, theirs = pair
+        step = differs[0].number
+        pairs = (
+            (
+                call,
+                comparable(facts.prompt(call)).splitlines(),
+                comparable(success.prompt(other)).splitlines(),
+            )
+            for call, other in zip(facts.calls[step], success.calls[differs[1].number], strict=False)
+        )
+        call, mine, theirs = next((pair for pair in pairs if pair[1] != pair[2]), (None, [], []))
         changed = _first_change(theirs, mine)
-        assert changed is not None
+        if call is None or changed is None:
+            return
         at, gone, came = changed
         before = next((line for line in reversed(mine[:at]) if line.strip()), "")
         file, line = place_of_words(facts, step, call.purpose, before, gone, came)
@@ -68,9 +79,7 @@ class PromptDiffers(CauseKind):
             what=f"The prompt for {call.purpose} is another than in the success: {_said(gone, came)}.",
             evidence=(
                 Evidence(step=step, part="prompt", text=came or f"nothing after: {before}"),
-                Evidence(
-                    step=step, part="success", run=facts.success.row.run, text=gone or "without this line"
-                ),
+                Evidence(step=step, part="success", run=success.row.run, text=gone or "without this line"),
             ),
             file=file,
             line=line,
@@ -78,6 +87,15 @@ class PromptDiffers(CauseKind):
             certainty="sure" if file else "likely",
             why="Up to there both runs saw the same pages and did the same.",
         )
+
+
+def _preset_change(facts: FailureFacts) -> tuple[int, str, str] | None:
+    """Return the first line in which the preset is not that of the success."""
+    success = facts.success
+    if success is None or success.row.preset != facts.row.preset:
+        return None
+    mine, theirs = (facts.store.preset_text(row.run).splitlines() for row in (facts.row, success.row))
+    return _first_change(theirs, mine)
 
 
 def _said(gone: str, came: str) -> str:
@@ -96,27 +114,6 @@ def _first_change(old: Sequence[str], new: Sequence[str]) -> tuple[int, str, str
         came = next((line for line in new[start:end] if line.strip()), "")
         if tag != "equal" and (gone or came):
             return start, gone, came
-    return None
-
-
-def _first_other_prompt(facts: FailureFacts) -> tuple[int, CallRecord, list[str], list[str]] | None:
-    """Return the first call whose prompt is not that of the success, if all before is the same in both runs."""
-    success = facts.success
-    if success is None or not facts.is_same_seed or success.row.preset != facts.row.preset:
-        return None
-    for mine, theirs in zip(facts.steps, success.steps, strict=False):
-        here, there = facts.page(mine.number), success.page(theirs.number)
-        if here is None or there is None or read_of(here) != read_of(there) or mine.state != theirs.state:
-            return None
-        calls = zip(facts.calls.get(mine.number, ()), success.calls.get(theirs.number, ()), strict=False)
-        for call, other in calls:
-            if call.purpose != other.purpose:
-                return None
-            texts = comparable(facts.prompt(call)), comparable(success.prompt(other))
-            if texts[0] != texts[1]:
-                return mine.number, call, texts[0].splitlines(), texts[1].splitlines()
-        if facts.did(mine) != success.did(theirs):
-            return None
     return None
 
 

@@ -146,6 +146,7 @@ class WrongState(CauseKind):
         location: Location = ("state", place[0], *(rule or ("must",))) if place is not None else ("state",)
         success = facts.success
         assert success is not None
+        is_same = facts.differs is not None and (facts.differs[0], facts.differs[2]) == (step, "state")
         what = f"The page was taken for {recognised.state}, and is {meant}"
         why = f"; {recognised.state} fits it as well and comes first" if is_loose else ""
         missed = f": {fit.missed}" if fit is not None and not is_loose else ""
@@ -162,8 +163,9 @@ class WrongState(CauseKind):
             ),
             file=facts.space_file,
             line=facts.line_in_space(*location),
-            certainty="sure" if facts.is_same_seed else "likely",
-            why=f"Run {success.row.run} succeeded with this page as {meant}.",
+            certainty="sure" if is_same else "likely",
+            weight=0.0 if is_same else 0.3,
+            why=f"Run {success.row.run} succeeded with {'this' if is_same else 'such a'} page as {meant}.",
             patch=_without_rule(facts, location) if rule else None,
         )
 
@@ -327,26 +329,3 @@ def _same_action(success: RunFacts | None, step: StepRow) -> tuple[Acted | None,
         if acted is not None and acted.primitives:
             return acted, other.action == step.action
     return None, False
-
-
-class LeadsElsewhere(CauseKind):
-    """An action led to a state that its file does not name."""
-
-    name = "leads-elsewhere"
-    weight = 0.2
-
-    def find(self, facts: FailureFacts) -> Iterator[Cause]:
-        for step, after in zip(facts.steps, facts.steps[1:], strict=False):
-            place = facts.space_action(step.state, step.action.partition(" ")[0])
-            if place is None or not place[1].leads_to or after.state in (*place[1].leads_to, step.state):
-                continue
-            yield Cause(
-                step=step.number,
-                what=f"{place[1].name} led to {after.state}; its leads_to names {', '.join(place[1].leads_to)}.",
-                evidence=(Evidence(step=after.number, part="state", text=f"recognised as {after.state}"),),
-                file=facts.space_file,
-                line=facts.line_in_space(*place[0], "leads_to"),
-                certainty="possible",
-                why="The file says otherwise, which need not be what failed.",
-            )
-            return

@@ -8,6 +8,7 @@ came to.
 
 import json
 import sys
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from core.debugger.causes.records import Cause
 from core.storage.resources import RESOURCES
 from tests.benchmarks.causes.cells import Bench, Case
 from tests.benchmarks.causes.mutants import Place
-from tests.benchmarks.causes.scoring import Ranks, is_held_out, is_near, place_of
+from tests.benchmarks.causes.scoring import Ranks, is_near, place_of
 
 LABELS = Path(__file__).with_name("natural.jsonl")
 PRESETS = ("laser", "step", "reflect", "synapse")
@@ -94,7 +95,7 @@ def _score(bench: Bench, label: dict[str, Any], run: int) -> Ranks:
         id=name,
         agent=label["preset"],
         group=label["task"].partition("/")[0],
-        is_held_out=is_held_out(name),
+        is_held_out=zlib.crc32(name.encode()) % 2 == 1,
         causes=rank,
         ochiai=0,
         dstar=0,

@@ -3,16 +3,20 @@
 import re
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
+from typing import Any
 
 from core.debugger.causes.facts import FailureFacts
-from core.debugger.causes.kinds.kind import CauseKind
+from core.debugger.causes.kinds.kind import CauseKind, told
 from core.debugger.causes.records import Cause, Evidence
 from core.debugger.compare.views import comparable
-from core.schema.step import Recognised
+from core.schema.step import CallRecord
+from core.trace.calls import stored_prompt
 
 _TAG = re.compile(r"\{[{%#].*?[}%#]\}")
 _LEAST_LETTERS = 4
 """Letters of its own by which a line of a file is found again in a prompt."""
+_LEAST_OF_PART = 12
+"""The same, of one part of a line whose others may be left out."""
 _SHOWN = 100
 """Characters of a line that a cause quotes."""
 
@@ -24,23 +28,11 @@ class PresetChanged(CauseKind):
     weight = 0.95
 
     def find(self, facts: FailureFacts) -> Iterator[Cause]:
-        success, changed = facts.success, _preset_change(facts)
-        file = f"presets/{facts.row.preset}.toml"
-        if success is None or changed is None or file not in facts.files.names() or not facts.steps:
-            return
-        at, gone, came = changed
-        yield Cause(
-            step=facts.at,
-            what=f"The preset has been changed since run {success.row.run}, which succeeded: {_said(gone, came)}.",
-            evidence=(
-                Evidence(step=0, part="success", run=success.row.run, text=gone or "without this line"),
-                Evidence(step=facts.at, part="prompt", text=came or "without this line"),
-            ),
-            file=file,
-            line=at + 1,
-            certainty="sure" if facts.is_same_seed else "likely",
-            why=f"The preset of run {success.row.run} and that of this run differ in it.",
-        )
+        changed, file = _preset_change(facts), facts.preset_place()[0]
+        if changed is not None and file and facts.steps:
+            more = {"at": (file, changed[0] + 1), "certainty": "sure" if facts.is_same_seed else "likely"}
+            what, why = "The preset is another than in the success", "The presets of both runs differ in it."
+            yield _cause(facts, facts.at, what, changed, why=why, **more)
 
 
 class PromptDiffers(CauseKind):
@@ -51,117 +43,105 @@ class PromptDiffers(CauseKind):
 
     def find(self, facts: FailureFacts) -> Iterator[Cause]:
         differs, success = facts.differs, facts.success
-        if (
-            differs is None
-            or success is None
-            or differs[2] not in ("prompt", "judgement")
-            or _preset_change(facts)
-        ):
+        if differs is None or success is None or _preset_change(facts) is not None:
             return
-        step = differs[0].number
-        pairs = (
-            (
-                call,
-                comparable(facts.prompt(call)).splitlines(),
-                comparable(success.prompt(other)).splitlines(),
-            )
-            for call, other in zip(facts.calls[step], success.calls[differs[1].number], strict=False)
-        )
-        call, mine, theirs = next((pair for pair in pairs if pair[1] != pair[2]), (None, [], []))
-        changed = _first_change(theirs, mine)
-        if call is None or changed is None:
+        if differs[2] not in ("prompt", "judgement"):
             return
-        at, gone, came = changed
-        before = next((line for line in reversed(mine[:at]) if line.strip()), "")
-        file, line = place_of_words(facts, step, call.purpose, before, gone, came)
-        yield Cause(
-            step=step,
-            what=f"The prompt for {call.purpose} is another than in the success: {_said(gone, came)}.",
-            evidence=(
-                Evidence(step=step, part="prompt", text=came or f"nothing after: {before}"),
-                Evidence(step=step, part="success", run=success.row.run, text=gone or "without this line"),
-            ),
-            file=file,
-            line=line,
-            field="prompt",
-            certainty="sure" if file else "likely",
-            why="Up to there both runs saw the same pages and did the same.",
-        )
+        step, there = differs[0].number, success.calls.get(differs[1].number, ())
+        for call, other in zip(facts.calls.get(step, ()), there, strict=False):
+            pairs = zip(*(stored_prompt(facts.store, one).messages for one in (call, other)), strict=False)
+            # What stands in all messages is of a template: the last one is compared first.
+            for number, (mine, theirs) in reversed(list(enumerate(pairs))):
+                lines = comparable(mine.text).splitlines()
+                changed = _first_change(comparable(theirs.text).splitlines(), lines)
+                if changed is None:
+                    continue
+                is_system = number == 0 and mine.role == "system"
+                names = _files_of(facts, step, call, is_system)
+                *at, is_sure = _place(facts, names, lines, *changed)
+                more: dict[str, Any] = {"at": tuple(at), "field": "prompt"}
+                more["certainty"] = "sure" if is_sure else "likely"
+                if exemplar := _exemplar(facts, step, number) if not is_system else "":
+                    more |= {"at": ("", 0), "field": f"exemplar {exemplar}", "certainty": "likely"}
+                what = f"The prompt for {call.purpose} is another than in the success"
+                why = "Up to there both runs saw the same pages and did the same."
+                yield _cause(facts, step, what, changed, why=why, **more)
+                return
+
+
+def _cause(facts: FailureFacts, step: int, what: str, changed: tuple[int, str, str], **more: Any) -> Cause:
+    said = ((changed[1], "is gone"), (changed[2], "is new"))
+    text = ", ".join(f"“{line.strip()[:_SHOWN]}” {how}" for line, how in said if line)
+    seen = Evidence(step=step, part="prompt", text=text)
+    return told(step, f"{what}: {text}.", seen, *facts.by_success(changed[1] or "without it"), **more)
 
 
 def _preset_change(facts: FailureFacts) -> tuple[int, str, str] | None:
     """Return the first line in which the preset is not that of the success."""
-    success = facts.success
-    if success is None or success.row.preset != facts.row.preset:
+    if facts.success is None or facts.success.row.preset != facts.row.preset:
         return None
-    mine, theirs = (facts.store.preset_text(row.run).splitlines() for row in (facts.row, success.row))
-    return _first_change(theirs, mine)
-
-
-def _said(gone: str, came: str) -> str:
-    said = (
-        f"“{gone.strip()[:_SHOWN]}” is gone" if gone else "",
-        f"“{came.strip()[:_SHOWN]}” is new" if came else "",
-    )
-    return ", ".join(filter(None, said))
+    rows = (facts.success.row, facts.row)
+    return _first_change(*(facts.store.preset_text(row.run).splitlines() for row in rows))
 
 
 def _first_change(old: Sequence[str], new: Sequence[str]) -> tuple[int, str, str] | None:
     """Return the position in `new` of the first change that says anything, with the lines that went and came."""
-    matcher = SequenceMatcher(None, old, new, autojunk=False)
-    for tag, first, last, start, end in matcher.get_opcodes():
-        gone = next((line for line in old[first:last] if line.strip()), "")
-        came = next((line for line in new[start:end] if line.strip()), "")
-        if tag != "equal" and (gone or came):
+    for tag, first, last, start, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        gone, came = (next(filter(str.strip, some), "") for some in (old[first:last], new[start:end]))
+        if tag != "equal" and (gone or came) and "•" not in gone + came:
             return start, gone, came
     return None
 
 
-def place_of_words(
-    facts: FailureFacts, step: int, purpose: str, before: str, gone: str, came: str
-) -> tuple[str, int]:
-    """Return file and line of what a prompt says: of a line that came or went, or else behind the line before it."""
-    files = {name: facts.files.read(name).splitlines() for name in _spoken_files(facts, step, purpose)}
-    for words, further in ((came, 0), (gone, 0), (before, 1)):
-        best = max(
-            (
-                (own, -place, name, number)
-                for place, (name, lines) in enumerate(files.items())
-                for number, line in enumerate(lines, 1)
-                if (own := _own_letters(line, words)) >= _LEAST_LETTERS
-            ),
-            default=None,
-        )
-        if best is not None:
-            return best[2], best[3] + further
-    return next(((name, 1) for name in files), ("", 0))
+def _place(
+    facts: FailureFacts, names: Sequence[str], lines: Sequence[str], at: int, gone: str, came: str
+) -> tuple[str, int, bool]:
+    """Return file and line of a change in a message, and whether it was found by what came or went, not around it."""
+    files = {name: facts.files.read(name).splitlines() for name in names if name}
+    before, after = (next(filter(str.strip, some), "") for some in (lines[:at][::-1], lines[at:]))
+    first = next(iter(files), "")
+    for words, further in ((came, 0), (gone, 0), (before, 1), (after if before else "", 0)):
+        own = [
+            (_own_letters(line, words), -place, -number, name)
+            for place, (name, text) in enumerate(files.items())
+            for number, line in enumerate(text, 1)
+        ]
+        letters, _, number, name = max(own, default=(0, 0, 0, ""))
+        if letters >= _LEAST_LETTERS:
+            return name, further - number, words in (came, gone)
+    return first, (len(files[first]) if before and not after else 1) if first else 0, False
+
+
+def _exemplar(facts: FailureFacts, step: int, number: int) -> str:
+    """Return the exemplar that a message of a prompt is of, or nothing."""
+    recalled = facts.store.recalled(facts.row.run, step)
+    known = {one.id: one for one in facts.resources.memory.files.all()}
+    of_messages = [
+        "",
+        *(id for id in (recalled.exemplars if recalled else ()) if id in known for _ in known[id].steps * 2),
+    ]
+    return of_messages[number] if number < len(of_messages) else ""
 
 
 def _own_letters(line: str, words: str) -> int:
-    """Return how many letters of a line's own a text has, its tags being anything; 0 if the text has not all of it."""
+    """Return how many letters of a line's own a text has, its tags being anything; 0 if it has too little."""
     parts = [part.strip() for part in _TAG.split(line) if part.strip()]
-    letters = sum(len(re.findall(r"\w", part)) for part in parts)
-    if letters < _LEAST_LETTERS or not words:
-        return 0
-    return letters if re.search(".*?".join(map(re.escape, parts)), words) else 0
+    letters = {part: len(re.findall(r"\w", part)) for part in parts}
+    is_there = words and re.search(".*?".join(map(re.escape, parts)), words)
+    longest = max((letters[part] for part in parts if part in words), default=0)
+    return sum(letters.values()) if is_there else longest if longest >= _LEAST_OF_PART else 0
 
 
-def _spoken_files(facts: FailureFacts, step: int, purpose: str) -> list[str]:
-    """Return the files that a prompt's words are of, the likeliest first: templates, policy, state space."""
+def _files_of(facts: FailureFacts, step: int, call: CallRecord, is_system: bool) -> list[str]:
+    """Return the files that a message's words are of, the likeliest first: templates, policy, state space."""
     if facts.preset is None:
         return []
-    prompts = facts.preset.prompts
-    own = "one_call" if purpose == "decide" and prompts.one_call else purpose
-    names = [str(getattr(prompts, one, "")) for one in (own, "user", "system", "turn")]
-    known = facts.files.names()
+    prompts, known = facts.preset.prompts, facts.files.names()
+    own = str(getattr(prompts, call.purpose, "") or (prompts.one_call if call.purpose == "decide" else ""))
+    is_question = call.purpose not in ("decide", "rationale", "function", "remedies")
+    names = [own] if is_question else [prompts.system] if is_system else [own, prompts.user]
     found = [f"prompts/{name}" for name in names if name and f"prompts/{name}" in known]
-    if purpose not in ("decide", "rationale", "function", "remedies"):
-        found = found[:1]
     for name in found:
         included = (f"prompts/{one}" for one in re.findall(r'include "([^"]+)"', facts.files.read(name)))
         found += [one for one in included if one in known and one not in found]
-    recognised = facts.part(step, Recognised)
-    stack = recognised.stack.frames if recognised is not None and recognised.stack is not None else ()
-    of_policy = [name for frame in stack[-1:] if (name := facts.name_of(frame.file))]
-    shared = [name for name in known if re.fullmatch(r"prompts/[^/]+", name) and name not in found]
-    return [*found, *of_policy, *filter(None, [facts.space_file]), *shared]
+    return [*found, *(facts.name_of(frame.file) for frame in facts.frames(step)[-1:]), facts.space_file]

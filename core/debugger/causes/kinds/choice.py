@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from core.debugger.causes.facts import FailureFacts
-from core.debugger.causes.kinds.kind import CauseKind
+from core.debugger.causes.kinds.kind import CauseKind, told
 from core.debugger.causes.kinds.limits import instruction_place
 from core.debugger.causes.records import Cause, Evidence
 from core.schema.action_space import Choice
@@ -32,16 +32,12 @@ class ChoseOtherwise(CauseKind):
             return
         if recognised.permissible.action(instead.action.partition(" ")[0]) is None:
             return
-        file, line = instruction_place(facts, facts.at)
-        yield Cause(
-            step=step.number,
-            what=f"The LLM chose {step.in_words}; a success chose {instead.in_words}.",
-            evidence=(
-                Evidence(step=step.number, part="reply", text=step.thought),
-                Evidence(step=instead.number, part="success", run=success.row.run, text=instead.thought),
-            ),
-            file=file,
-            line=line,
+        yield told(
+            step.number,
+            f"The LLM chose {step.in_words}; a success chose {instead.in_words}.",
+            Evidence(step=step.number, part="reply", text=step.thought),
+            *facts.by_success(instead.thought, instead.number),
+            at=instruction_place(facts, facts.at),
             field="action",
             certainty="likely" if facts.is_same_seed else "possible",
             why="The action of the success was permissible here as well.",
@@ -68,20 +64,15 @@ class JudgesReason(CauseKind):
             if not other and not better:
                 continue
             offered = [one.label or one.value for one in better[:3]] or [f"{other} was chosen"]
-            file, line = instruction_place(facts, step.number)
-            yield Cause(
-                step=step.number,
-                what=f"The judge found {', '.join(said)} missing. Step {step.number} did {step.in_words}"
+            yield told(
+                step.number,
+                f"The judge found {', '.join(said)} missing. Step {step.number} did {step.in_words}"
                 f"{f', and had {offered[0]} on offer' if better else f', which chose {other} for it'}.",
-                evidence=(
-                    Evidence(step=facts.steps[-1].number, part="judge", text=reason),
-                    *(Evidence(step=step.number, part="page", text=one) for one in offered),
-                    Evidence(step=step.number, part="reply", text=step.thought),
-                ),
-                file=file,
-                line=line,
+                Evidence(step=facts.steps[-1].number, part="judge", text=reason),
+                *(Evidence(step=step.number, part="page", text=one) for one in offered),
+                Evidence(step=step.number, part="reply", text=step.thought),
+                at=instruction_place(facts, step.number),
                 field="action",
-                certainty="likely",
                 why="What was chosen has not what the judge misses.",
             )
             return
@@ -125,14 +116,12 @@ class LastStep(CauseKind):
         if not facts.steps:
             return
         step = facts.steps[-1]
-        file, line = instruction_place(facts, step.number)
         reason = facts.row.verdict.reason or facts.row.error
-        yield Cause(
-            step=step.number,
-            what=f"The run ended with {step.in_words}{f': {reason}' if reason else '.'}",
-            evidence=(Evidence(step=step.number, part="action", text=step.thought or step.action),),
-            file=file,
-            line=line,
+        yield told(
+            step.number,
+            f"The run ended with {step.in_words}{f': {reason}' if reason else '.'}",
+            Evidence(step=step.number, part="action", text=step.thought or step.action),
+            at=instruction_place(facts, step.number),
             field="action",
             certainty="possible",
             why="Nothing else speaks for a step.",

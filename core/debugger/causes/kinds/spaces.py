@@ -276,16 +276,16 @@ class MacroDiffers(CauseKind):
             (at for at, pair in enumerate(zip(here, there, strict=False)) if pair[0] != pair[1]),
             min(len(here), len(there)),
         )
+        # Parts without their argument are left out: only the end is sure.
+        last = max(len(place[1].does) - 1, 0)
+        line = facts.line_in_space(*place[0], "does", min(at, last) if at < len(here) else last)
         missing = there[at] if at < len(there) else ""
         return told(
             step.number,
             f"{name} did {', '.join(here)}; in the success it did {', '.join(there)}.",
             Evidence(step=step.number, part="action", text="; ".join(here)),
             *facts.by_success("; ".join(there)),
-            at=(
-                facts.space_file,
-                facts.line_in_space(*place[0], "does", min(at, max(len(place[1].does) - 1, 0))),
-            ),
+            at=(facts.space_file, line),
             certainty="sure" if facts.is_first(step.number, "effect") else "likely",
             why=f"The success went on by {missing}." if missing else "It does more than in the success.",
         )

@@ -49,9 +49,10 @@ class PromptDiffers(CauseKind):
             return
         step, there = differs[0].number, success.calls.get(differs[1].number, ())
         for call, other in zip(facts.calls.get(step, ()), there, strict=False):
-            pairs = zip(*(stored_prompt(facts.store, one).messages for one in (call, other)), strict=False)
-            # What stands in all messages is of a template: the last one is compared first.
-            for number, (mine, theirs) in reversed(list(enumerate(pairs))):
+            messages = [stored_prompt(facts.store, one).messages for one in (call, other)]
+            # A change of a template shows in the last message too; what is between is exemplars, and more or less.
+            for number in (-1, 0, *range(1, min(map(len, messages)) - 1)):
+                mine, theirs = (some[number] for some in messages)
                 lines = comparable(mine.text).splitlines()
                 changed = _first_change(comparable(theirs.text).splitlines(), lines)
                 if changed is None:
@@ -61,7 +62,7 @@ class PromptDiffers(CauseKind):
                 *at, is_sure = _place(facts, names, lines, *changed)
                 more: dict[str, Any] = {"at": tuple(at), "field": "prompt"}
                 more["certainty"] = "sure" if is_sure else "likely"
-                if exemplar := _exemplar(facts, step, number) if not is_system else "":
+                if exemplar := _exemplar(facts, step, number) if number > 0 else "":
                     more |= {"at": ("", 0), "field": f"exemplar {exemplar}", "certainty": "likely"}
                 what = f"The prompt for {call.purpose} is another than in the success"
                 why = "Up to there both runs saw the same pages and did the same."

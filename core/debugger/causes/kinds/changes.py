@@ -17,6 +17,7 @@ _LEAST_LETTERS = 4
 """Letters of its own by which a line of a file is found again in a prompt."""
 _LEAST_OF_PART = 12
 """The same, of one part of a line whose others may be left out."""
+_OF_PROMPTS = ("prompt", "judgement")
 _SHOWN = 100
 """Characters of a line that a cause quotes."""
 
@@ -43,22 +44,20 @@ class PromptDiffers(CauseKind):
 
     def find(self, facts: FailureFacts) -> Iterator[Cause]:
         differs, success = facts.differs, facts.success
-        if differs is None or success is None or _preset_change(facts) is not None:
-            return
-        if differs[2] not in ("prompt", "judgement"):
+        if differs is None or success is None or differs[2] not in _OF_PROMPTS or _preset_change(facts):
             return
         step, there = differs[0].number, success.calls.get(differs[1].number, ())
         for call, other in zip(facts.calls.get(step, ()), there, strict=False):
             messages = [stored_prompt(facts.store, one).messages for one in (call, other)]
-            # A change of a template shows in the last message too; what is between is exemplars, and more or less.
-            for number in (-1, 0, *range(1, min(map(len, messages)) - 1)):
+            least = min(map(len, messages))  # Between the first and the last are exemplars.
+            numbers = (-1, 0, *range(1, least - 1)) if call.purpose == other.purpose else (1,)[: least - 1]
+            for number in numbers:
                 mine, theirs = (some[number] for some in messages)
                 lines = comparable(mine.text).splitlines()
                 changed = _first_change(comparable(theirs.text).splitlines(), lines)
                 if changed is None:
                     continue
-                is_system = number == 0 and mine.role == "system"
-                names = _files_of(facts, step, call, is_system)
+                names = _files_of(facts, step, call, number == 0 and mine.role == "system")
                 *at, is_sure = _place(facts, names, lines, *changed)
                 more: dict[str, Any] = {"at": tuple(at), "field": "prompt"}
                 more["certainty"] = "sure" if is_sure else "likely"

@@ -1,26 +1,55 @@
 """What the kinds of causes read of a failed run, and of a successful run on the same task: each part once."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
 from typing import TypeVar
 
 from core.agent.presets import Preset
 from core.agent.resources import AgentResources
 from core.agent.spaces.file import SpaceAction, SpaceState, StateSpace
+from core.debugger.causes.records import Evidence
+from core.debugger.compare.parting import OF_EACH_TASK, Walked, partings
 from core.debugger.compare.views import comparable
 from core.debugger.editing.files import AgentFiles
 from core.debugger.evaluations.failures import Deciding, deciding
 from core.schema.action import Action
 from core.schema.errors import BackstepError
-from core.schema.messages import LLMReply
+from core.schema.messages import LLMReply, Purpose
 from core.schema.observation import Observation
-from core.schema.step import Acted, CallRecord, Observed, PhaseRecord, Recognised, action_of, record_of
+from core.schema.step import (
+    Abstracted,
+    Acted,
+    CallRecord,
+    FrameRecord,
+    Observed,
+    PhaseRecord,
+    Recognised,
+    action_of,
+    record_of,
+)
 from core.settings.toml_layout import Location, layout
 from core.trace.calls import stored_prompt, stored_reply
+from core.trace.evaluated import ways
 from core.trace.records import RunRow, StepRow
 from core.trace.store import TraceStore
 
+BEFORE: tuple[Purpose, ...] = ("plan", "abstract", "parser", "decide", "rationale", "function", "repair")
+"""Why the LLM is asked before there is an action."""
 R = TypeVar("R", bound=PhaseRecord)
+
+
+def read_of(page: Observation) -> list[tuple[str, str, str]]:
+    """Return what a page says, as it is in another run too."""
+    return [(element.role, element.name, element.value) for element in page.elements]
+
+
+def _is_same(here: str, there: str) -> bool:
+    """Return whether two texts are the same but for what is hidden in one of them."""
+    hidden, whole = (here, there) if "•" in here else (there, here)
+    return hidden == whole or bool(
+        re.fullmatch(".*?".join(map(re.escape, re.split("•+", hidden))), whole, re.DOTALL)
+    )
 
 
 class RunFacts:
@@ -64,12 +93,36 @@ class RunFacts:
         recognised = self.part(step, Recognised)
         return recognised.state if recognised is not None else ""
 
+    def frames(self, step: int) -> tuple[FrameRecord, ...]:
+        """Return the policies at work, the one that acts last."""
+        recognised = self.part(step, Recognised)
+        return recognised.stack.frames if recognised is not None and recognised.stack is not None else ()
+
     def did(self, step: StepRow) -> str:
         """Return what a step did in words that are the same in another run of the task."""
         acted = self.part(step.number, Acted)
         return comparable(
             " ".join(filter(None, (step.action.partition(" ")[0], acted.target if acted else "")))
         )
+
+    def traits(self, step: int) -> Iterator[tuple[str, object]]:
+        """Yield what a step was like, in the order in which it came to be, each as it is in another run too."""
+        page, recognised, acted = self.page(step), self.part(step, Recognised), self.part(step, Acted)
+        abstracted, row = self.part(step, Abstracted), next(one for one in self.steps if one.number == step)
+        yield "page", page and read_of(page)
+        yield "state", self.state_of(step)
+        offered = recognised.permissible.actions if recognised is not None else ()
+        yield (
+            "offered",
+            [(one.name, *((p.name, len(p.choices or ())) for p in one.parameters)) for one in offered],
+        )
+        calls = [(one.purpose, comparable(self.prompt(one))) for one in self.calls.get(step, ())]
+        yield "prompt", [one for one in calls if one[0] in BEFORE[:3]]
+        yield "shown", abstracted and comparable(abstracted.clean.text)
+        yield "prompt", [one for one in calls if one[0] in BEFORE]
+        yield "action", self.did(row) if row.target else comparable(row.action)
+        yield "effect", acted and (acted.outcome, [str(one.action) for one in acted.primitives])
+        yield "judgement", [one for one in calls if one[0] not in BEFORE]
 
     def prompt(self, call: CallRecord) -> str:
         """Return the text of what was sent."""
@@ -98,7 +151,24 @@ class FailureFacts(RunFacts):
 
     @cached_property
     def parted(self) -> Deciding | None:
-        return deciding(self.store, self.row)
+        """Where the run left the successes at its task: those of its own preset, if there are any."""
+        own = [run for run in self._own_successes() if run.parent_run is None]
+        if not own:
+            return deciding(self.store, self.row)
+        walked = [Walked(run.run, run.task, run.seed) for run in own]
+        steps = ways(self.store, {self.row.run, *(run.run for run in own)})
+        parting = partings(steps, [Walked(self.row.run, self.row.task, self.row.seed)], walked).get(
+            self.row.run
+        )
+        shown = next((run for run in own if run.seed == self.row.seed), own[0])
+        same = shown.seed == self.row.seed
+        return Deciding(parting=parting, success=shown.run, same_seed=same) if parting is not None else None
+
+    def _own_successes(self) -> list[RunRow]:
+        """Return the successes of this preset at this task, those of this LLM first."""
+        found = self.store.runs(task=self.row.task, outcome="success", limit=OF_EACH_TASK)
+        own = [run for run in found if run.preset == self.row.preset and run.parent_run is None]
+        return sorted(own, key=lambda run: run.llm != self.row.llm)
 
     @cached_property
     def success(self) -> RunFacts | None:
@@ -125,6 +195,38 @@ class FailureFacts(RunFacts):
             return None
         index = numbers.index(self.at)
         return self.success.steps[index] if index < len(self.success.steps) else None
+
+    def by_success(self, text: str, step: int = 0) -> tuple[Evidence, ...]:
+        """Return evidence of what the success did; none without one."""
+        run = self.success.row.run if self.success is not None else None
+        return (Evidence(step=step, part="success", run=run, text=text),) if run is not None else ()
+
+    def preset_place(self, *location: int | str) -> tuple[str, int]:
+        """Return the preset's file and the line of a value in it, or the first; empty and 0 if the file is gone."""
+        name = f"presets/{self.row.preset}.toml"
+        there = name in self.files.names()
+        return (name, layout(self.files.read(name)).line_of(location) or 1) if there else ("", 0)
+
+    @cached_property
+    def differs(self) -> tuple[StepRow, StepRow, str] | None:
+        """The first step that is not as in the success at the same seed, that one's, and what differs first.
+
+        That is ``page``, ``state``, ``offered`` (what is permissible), ``shown`` (the clean observation), ``prompt``,
+        ``action``, ``effect`` or ``judgement``; None if nothing does, or there is no such success.
+        """
+        success = self.success
+        if success is None or not self.is_same_seed or success.row.preset != self.row.preset:
+            return None
+        for mine, theirs in zip(self.steps, success.steps, strict=False):
+            pairs = zip(self.traits(mine.number), success.traits(theirs.number), strict=True)
+            for (what, here), (_, there) in pairs:
+                if not _is_same(str(here), str(there)):
+                    return mine, theirs, what
+        return None
+
+    def is_first(self, step: int, what: str) -> bool:
+        """Return whether this of a step is the first thing that is not as in the success."""
+        return self.differs is not None and (self.differs[0].number, self.differs[2]) == (step, what)
 
     # Files
 

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from core.agent.resources import AgentResources
 from core.debugger.causes.facts import FailureFacts
-from core.debugger.causes.kinds import choice, limits, page, policies, replies, spaces
+from core.debugger.causes.kinds import changes, choice, limits, page, policies, replies, spaces
 from core.debugger.causes.kinds.kind import CauseKind
 from core.debugger.causes.records import Cause
 from core.debugger.editing.files import AgentFiles
@@ -17,11 +17,12 @@ from core.trace.store import TraceStore
 log = logging.getLogger(__name__)
 
 KINDS: tuple[CauseKind, ...] = (
+    changes.PresetChanged(),
+    changes.PromptDiffers(),
     spaces.StateNotRecognised(),
     spaces.WrongState(),
     spaces.ActionNotThere(),
     spaces.MacroDiffers(),
-    spaces.LeadsElsewhere(),
     limits.Looped(),
     limits.BudgetSpent(),
     limits.GateRefused(),

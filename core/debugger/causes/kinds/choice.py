@@ -4,16 +4,18 @@ import re
 from collections.abc import Iterator
 
 from core.debugger.causes.facts import FailureFacts
-from core.debugger.causes.kinds.kind import CauseKind
+from core.debugger.causes.kinds.kind import CauseKind, told
 from core.debugger.causes.kinds.limits import instruction_place
 from core.debugger.causes.records import Cause, Evidence
 from core.schema.action_space import Choice
-from core.schema.step import Recognised
+from core.schema.step import Acted, Recognised
 from core.trace.records import StepRow
 
 _MISSING = re.compile(
     r"missing ([^;)]+)|(\w[\w ]*) (?:was|were|is|are) not\b|expected ([^;,)]+)", re.IGNORECASE
 )
+_OPTION = re.compile(r"(?:missing|;) (\w+): ([^;)]+)")
+"""An option and the value that the judge misses."""
 
 
 class ChoseOtherwise(CauseKind):
@@ -30,16 +32,12 @@ class ChoseOtherwise(CauseKind):
             return
         if recognised.permissible.action(instead.action.partition(" ")[0]) is None:
             return
-        file, line = instruction_place(facts, facts.at)
-        yield Cause(
-            step=step.number,
-            what=f"The LLM chose {step.in_words}; a success chose {instead.in_words}.",
-            evidence=(
-                Evidence(step=step.number, part="reply", text=step.thought),
-                Evidence(step=instead.number, part="success", run=success.row.run, text=instead.thought),
-            ),
-            file=file,
-            line=line,
+        yield told(
+            step.number,
+            f"The LLM chose {step.in_words}; a success chose {instead.in_words}.",
+            Evidence(step=step.number, part="reply", text=step.thought),
+            *facts.by_success(instead.thought, instead.number),
+            at=instruction_place(facts, facts.at),
             field="action",
             certainty="likely" if facts.is_same_seed else "possible",
             why="The action of the success was permissible here as well.",
@@ -56,30 +54,26 @@ class JudgesReason(CauseKind):
         reason = facts.row.verdict.reason
         said = [next(filter(None, groups)).strip() for groups in _MISSING.findall(reason)]
         wanted = {word for phrase in said for word in _words(phrase)}
-        if not wanted or facts.row.verdict.success:
+        if facts.row.verdict.success:
             return
         for step in facts.steps:
-            better = self._better(facts, step, wanted)
-            if not better:
+            other = next(
+                filter(None, (_chosen_for(facts, step, *option) for option in _OPTION.findall(reason))), ""
+            )
+            better = self._better(facts, step, wanted) if wanted and not other else []
+            if not other and not better:
                 continue
-            file, line = instruction_place(facts, step.number)
-            yield Cause(
-                step=step.number,
-                what=f"The judge found {', '.join(said)} missing. Step {step.number} did {step.in_words}, and had "
-                f"{better[0].label or better[0].value} on offer.",
-                evidence=(
-                    Evidence(step=facts.steps[-1].number, part="judge", text=reason),
-                    *(
-                        Evidence(step=step.number, part="page", text=one.label or one.value)
-                        for one in better[:3]
-                    ),
-                    Evidence(step=step.number, part="reply", text=step.thought),
-                ),
-                file=file,
-                line=line,
+            offered = [one.label or one.value for one in better[:3]] or [f"{other} was chosen"]
+            yield told(
+                step.number,
+                f"The judge found {', '.join(said)} missing. Step {step.number} did {step.in_words}"
+                f"{f', and had {offered[0]} on offer' if better else f', which chose {other} for it'}.",
+                Evidence(step=facts.steps[-1].number, part="judge", text=reason),
+                *(Evidence(step=step.number, part="page", text=one) for one in offered),
+                Evidence(step=step.number, part="reply", text=step.thought),
+                at=instruction_place(facts, step.number),
                 field="action",
-                certainty="likely",
-                why="What was on offer has the words that the judge misses, and what was chosen has not.",
+                why="What was chosen has not what the judge misses.",
             )
             return
 
@@ -97,6 +91,16 @@ class JudgesReason(CauseKind):
         return []
 
 
+def _chosen_for(facts: FailureFacts, step: StepRow, key: str, value: str) -> str:
+    """Return what a step chose in a group of choices that is called `key`, if it is not `value`."""
+    page, acted = facts.page(step.number), facts.part(step.number, Acted)
+    elements = page.elements if page is not None else ()
+    groups = {one.ref for one in elements if one.name.casefold() == key.casefold()}
+    used = {acted.target, *(one.target for one in acted.primitives)} if acted is not None else set()
+    chosen = (one for one in elements if one.parent in groups and f'{one.role} "{one.name}"' in used)
+    return next((one.name for one in chosen if one.name.casefold() != value.strip().casefold()), "")
+
+
 def _words(text: str) -> set[str]:
     """Return the words of a text that tell something, without their endings."""
     return {word[:6] for word in re.findall(r"[a-z]{4,}", text.lower())}
@@ -112,14 +116,12 @@ class LastStep(CauseKind):
         if not facts.steps:
             return
         step = facts.steps[-1]
-        file, line = instruction_place(facts, step.number)
         reason = facts.row.verdict.reason or facts.row.error
-        yield Cause(
-            step=step.number,
-            what=f"The run ended with {step.in_words}{f': {reason}' if reason else '.'}",
-            evidence=(Evidence(step=step.number, part="action", text=step.thought or step.action),),
-            file=file,
-            line=line,
+        yield told(
+            step.number,
+            f"The run ended with {step.in_words}{f': {reason}' if reason else '.'}",
+            Evidence(step=step.number, part="action", text=step.thought or step.action),
+            at=instruction_place(facts, step.number),
             field="action",
             certainty="possible",
             why="Nothing else speaks for a step.",

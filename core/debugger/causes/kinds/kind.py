@@ -2,10 +2,10 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from core.debugger.causes.facts import FailureFacts
-from core.debugger.causes.records import Cause
+from core.debugger.causes.records import Cause, Evidence
 
 
 class CauseKind(ABC):
@@ -19,3 +19,10 @@ class CauseKind(ABC):
     @abstractmethod
     def find(self, facts: FailureFacts) -> Iterator[Cause]:
         """Yield the causes, the likeliest first. Raises TraceError where the run is damaged."""
+
+
+def told(step: int, what: str, *evidence: Evidence, at: tuple[str, int] = ("", 0), **more: Any) -> Cause:
+    """Return a cause that is likely, if nothing else is said; `at` is its file and line."""
+    return Cause(
+        step=step, what=what, evidence=evidence, file=at[0], line=at[1], **{"certainty": "likely", **more}
+    )

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from core.agent.run_history import budget_of
 from core.debugger.causes.facts import FailureFacts
-from core.debugger.causes.kinds.kind import CauseKind
+from core.debugger.causes.kinds.kind import CauseKind, told
 from core.debugger.causes.records import Cause, Evidence
 from core.debugger.compare.parting import exactly
 from core.schema.step import Recognised
@@ -19,15 +19,10 @@ _PATIENT = ("scroll", "wait")
 
 def instruction_place(facts: FailureFacts, step: int) -> tuple[str, int]:
     """Return file and line of the instruction that held at a step: of the policy at work, or else of the state."""
-    recognised = facts.part(step, Recognised)
-    if recognised is None:
-        return "", 0
-    if recognised.stack is not None and recognised.stack.frames:
-        frame = recognised.stack.frames[-1]
-        name = facts.name_of(frame.file) if frame.file else ""
-        if name:
+    for frame in facts.frames(step)[-1:]:
+        if name := facts.name_of(frame.file) if frame.file else "":
             return name, _line_below_heading(facts.files.read(name), "instruction")
-    state = facts.state(recognised.state)
+    state = facts.state(facts.state_of(step))
     if state is not None and facts.space_file:
         return facts.space_file, facts.line_in_space("state", state[0], "instruction")
     return "", 0
@@ -70,17 +65,12 @@ class Looped(CauseKind):
             return
         first, end = span
         step = next(one for one in facts.steps if one.number == first)
-        file, line = instruction_place(facts, first)
-        yield Cause(
-            step=first,
-            what=f"The run did the same from step {first} to step {end}: {step.in_words}.",
-            evidence=(
-                Evidence(step=first, part="action", text=step.action),
-                Evidence(step=end, part="action", text=f"the page was the same: {step.url}"),
-            ),
-            file=file,
-            line=line,
-            certainty="likely",
+        yield told(
+            first,
+            f"The run did the same from step {first} to step {end}: {step.in_words}.",
+            Evidence(step=first, part="action", text=step.action),
+            Evidence(step=end, part="action", text=f"the page was the same: {step.url}"),
+            at=instruction_place(facts, first),
             why="The instruction that held says nothing that ends it.",
         )
 
@@ -116,30 +106,17 @@ class BudgetSpent(CauseKind):
         if by_space and recognised is not None and facts.space_file:
             file, location = facts.space_file, ("backup", "transitions")
             said = recognised.over
-        yield Cause(
-            step=last.number,
-            what=f"The run was out of its budget after {row.steps} steps and {row.llm_calls} LLM calls ({said}).",
-            evidence=(
-                Evidence(step=last.number, part="action", text=last.in_words),
-                *(
-                    (
-                        Evidence(
-                            step=0, part="success", run=facts.success.row.run, text=f"took {needed} steps"
-                        ),
-                    )
-                    if facts.success is not None
-                    else ()
-                ),
-            ),
-            file=file,
-            line=facts.line_in_space(*location) if file else 0,
+        yield told(
+            last.number,
+            f"The run was out of its budget after {row.steps} steps and {row.llm_calls} LLM calls ({said}).",
+            Evidence(step=last.number, part="action", text=last.in_words),
+            *facts.by_success(f"took {needed} steps"),
+            at=(file, facts.line_in_space(*location) if file else 0),
             field="" if file else field,
             certainty="sure" if needs_more else "possible" if loop_of(facts.steps) else "likely",
-            why=(
-                f"A success took {needed} steps, more than this run was given."
-                if needs_more
-                else "Whether it was on the right way is not known."
-            ),
+            why=f"A success took {needed} steps, more than this run was given."
+            if needs_more
+            else "Whether it was on the right way is not known.",
         )
 
 
@@ -153,11 +130,17 @@ class GateRefused(CauseKind):
         step = facts.steps[-1] if facts.steps else None
         if facts.row.outcome != "gate" or step is None:
             return
-        yield Cause(
-            step=step.number,
-            what=f"A gate ended the run before {step.in_words}: {facts.row.error or step.message}",
-            evidence=(Evidence(step=step.number, part="action", text=step.action),),
-            field="gate",
+        place = facts.space_action(step.state, step.action.partition(" ")[0])
+        is_marked = place is not None and place[1].cannot_be_undone
+        yield told(
+            step.number,
+            f"A gate ended the run before {step.in_words}: {facts.row.error or step.message}",
+            Evidence(step=step.number, part="action", text=step.action),
+            at=(
+                facts.space_file if is_marked else "",
+                facts.line_in_space(*place[0], "cannot_be_undone") if place is not None and is_marked else 0,
+            ),
+            field="" if is_marked else "gate",
             certainty="sure",
             why="The run ended there by rule.",
         )

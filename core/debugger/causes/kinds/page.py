@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 
 from core.browser.log.records import DialogEntry, ErrorEntry, RequestEntry
-from core.debugger.causes.facts import FailureFacts
-from core.debugger.causes.kinds.kind import CauseKind
+from core.debugger.causes.facts import FailureFacts, read_of
+from core.debugger.causes.kinds.kind import CauseKind, told
 from core.debugger.causes.records import Cause, Evidence
-from core.schema.observation import Observation
 from core.schema.step import Acted, Aligned, Judgement
 from core.trace.records import StepRow
 
@@ -27,12 +26,11 @@ class ActionFailed(CauseKind):
         if failed is None:
             return
         others = f", as did the {count - 1} after it" if count > 1 else ""
-        yield Cause(
-            step=failed.number,
-            what=f"{failed.in_words} failed{others}: {failed.message}",
-            evidence=(Evidence(step=failed.number, part="action", text=failed.message),),
+        yield told(
+            failed.number,
+            f"{failed.in_words} failed{others}: {failed.message}",
+            Evidence(step=failed.number, part="action", text=failed.message),
             field="action",
-            certainty="likely",
             why="Nothing that the run did after it succeeded.",
         )
 
@@ -51,22 +49,16 @@ class NoEffect(CauseKind):
             before, then = facts.page(step.number), facts.page(after.number)
             if before is None or then is None or before.url != then.url:
                 continue
-            if [(e.role, e.name, e.value) for e in before.elements] == [
-                (e.role, e.name, e.value) for e in then.elements
-            ]:
-                yield Cause(
-                    step=step.number,
-                    what=f"{step.in_words} changed nothing that can be read of the page.",
-                    evidence=(Evidence(step=step.number, part="action", text=step.action),),
+            if read_of(before) == read_of(then):
+                yield told(
+                    step.number,
+                    f"{step.in_words} changed nothing that can be read of the page.",
+                    Evidence(step=step.number, part="action", text=step.action),
                     field="action",
                     certainty="possible",
                     why="The page was the same before and after it.",
                 )
                 return
-
-
-def _read(page: Observation) -> list[tuple[str, str, str | None]]:
-    return [(element.role, element.name, element.value) for element in page.elements]
 
 
 class PageTrouble(CauseKind):
@@ -82,10 +74,10 @@ class PageTrouble(CauseKind):
                     said = _trouble(entry)
                     if not said:
                         continue
-                    yield Cause(
-                        step=step.number,
-                        what=f"In step {step.number} {said}.",
-                        evidence=(Evidence(step=step.number, part="log", text=said),),
+                    yield told(
+                        step.number,
+                        f"In step {step.number} {said}.",
+                        Evidence(step=step.number, part="log", text=said),
                         field="page log",
                         certainty="likely" if facts.row.outcome == "error" else "possible",
                         why="Whether the task needed it is not known.",
@@ -114,12 +106,11 @@ class PersonsOwn(CauseKind):
         step = next((step for step in facts.steps if step.number == facts.at), None)
         if step is None or step.origin != "person":
             return
-        yield Cause(
-            step=step.number,
-            what=f"A person chose {step.in_words}.",
-            evidence=(Evidence(step=step.number, part="action", text=step.action),),
+        yield told(
+            step.number,
+            f"A person chose {step.in_words}.",
+            Evidence(step=step.number, part="action", text=step.action),
             field="action",
-            certainty="likely",
             why="It is the first step that a success did otherwise, or the last one.",
         )
 
@@ -143,17 +134,13 @@ class JudgedWrongly(CauseKind):
             their = theirs.get(facts.did(step))
             if mine is None or not mine.judged or their is None or mine.aligned == their.aligned:
                 continue
-            yield Cause(
-                step=step.number,
-                what=f"{step.in_words} was judged {_in_words(mine)}; in the success it was judged {_in_words(their)}.",
-                evidence=(
-                    Evidence(step=step.number, part="judge", text=mine.sentence),
-                    Evidence(step=0, part="success", run=success.row.run, text=their.sentence),
-                ),
-                file=f"prompts/{facts.preset.prompts.aligned}" if facts.preset is not None else "",
-                line=1,
+            yield told(
+                step.number,
+                f"{step.in_words} was judged {_in_words(mine)}; in the success it was judged {_in_words(their)}.",
+                Evidence(step=step.number, part="judge", text=mine.sentence),
+                *facts.by_success(their.sentence),
+                at=(f"prompts/{facts.preset.prompts.aligned}" if facts.preset is not None else "", 1),
                 field="judgement",
-                certainty="likely",
                 why="The same action did the same in both runs.",
             )
             return

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from core.debugger.causes.facts import FailureFacts
-from core.debugger.causes.kinds.kind import CauseKind
+from core.debugger.causes.facts import FailureFacts, RunFacts
+from core.debugger.causes.kinds.kind import CauseKind, told
 from core.debugger.causes.kinds.limits import instruction_place
 from core.debugger.causes.records import Cause, Evidence
 from core.schema.step import FrameRecord, Recognised
@@ -37,24 +37,20 @@ class PolicyCameBack(CauseKind):
                 continue
             said = f"lacked something: {frame.outcome}" if lacked else "returned nothing"
             name = facts.name_of(frame.file) if frame.file else ""
-            yield Cause(
-                step=step.number,
-                what=f"The policy {frame.written} {said}.",
-                evidence=(
-                    Evidence(
-                        step=step.number, part="policy", text=f"{frame.policy}: {frame.outcome or 'nothing'}"
-                    ),
-                    Evidence(step=step.number, part="action", text=step.action),
+            yield told(
+                step.number,
+                f"The policy {frame.written} {said}.",
+                Evidence(
+                    step=step.number, part="policy", text=f"{frame.policy}: {frame.outcome or 'nothing'}"
                 ),
-                file=name,
-                line=instruction_place(facts, step.number)[1] if name else 0,
-                certainty="likely",
+                Evidence(step=step.number, part="action", text=step.action),
+                at=(name, instruction_place(facts, step.number)[1] if name else 0),
                 why="It is the first that came back without what it was called for.",
             )
             return
 
 
-def _line_of_key(facts: FailureFacts, file: str, key: str) -> int:
+def line_of_key(facts: FailureFacts, file: str, key: str) -> int:
     """Return the line of a key between the +++ lines of a policy's file; 0 if it is not there."""
     lines = facts.files.read(file).splitlines() if file else []
     return next((at for at, line in enumerate(lines, 1) if re.match(rf"{key}\s*=", line)), 0)
@@ -74,22 +70,33 @@ class PolicyNotCalled(CauseKind):
         name = instead.action.partition(" ")[0]
         there = recognised.permissible.action(name) is not None
         file, line = instruction_place(facts, facts.at)
-        yield Cause(
-            step=facts.at,
-            what=(
-                f"The success called {name} here; this run did not."
-                if there
-                else f"The success called {name} here, which was not permissible in this run."
-            ),
-            evidence=(
-                Evidence(
-                    step=instead.number, part="success", run=success.row.run, text=f"did {instead.action}"
-                ),
-                Evidence(step=facts.at, part="policy", text=file or "no policy"),
-            ),
-            file=file,
-            line=line if there else _line_of_key(facts, file, "policies") or line,
-            certainty="likely" if there else "sure" if facts.is_same_seed else "likely",
+        if not there:
+            file, line = self._where_not(facts, success, name, file, line)
+        yield told(
+            facts.at,
+            f"The success called {name} here; this run did not."
+            if there
+            else f"The success called {name} here, which was not permissible in this run.",
+            *facts.by_success(f"did {instead.action}", instead.number),
+            Evidence(step=facts.at, part="policy", text=file or "no policy"),
+            at=(file, line),
+            certainty="sure" if not there and facts.is_first(facts.at, "offered") else "likely",
             why="The policy that was at work decides which others it may call.",
             weight=self.weight if there else 0.8,
         )
+
+    def _where_not(
+        self, facts: FailureFacts, success: RunFacts, name: str, file: str, line: int
+    ) -> tuple[str, int]:
+        """Return where it is said that a policy cannot be called: in the caller's list, or else in its own file."""
+        key = line_of_key(facts, file, "policies")
+        if not key and (actions := line_of_key(facts, file, "actions")):
+            return file, actions  # They leave it out.
+        listed = facts.files.read(file).splitlines()[key - 1] if key else f'"{name}"'
+        if f'"{name}"' not in listed:
+            return file, key
+        for step in success.steps:
+            for frame in success.frames(step.number):
+                if frame.policy.rpartition("/")[2] == name and (own := facts.name_of(frame.file)):
+                    return own, line_of_key(facts, own, "environments") or 1
+        return file, key or line

@@ -1,17 +1,13 @@
 """Causes in what the LLM was asked and answered: calls that failed, replies, prompts, exemplars, the abstraction."""
 
-import re
 from collections.abc import Iterator
 
 from core.debugger.causes.facts import FailureFacts
-from core.debugger.causes.kinds.kind import CauseKind
+from core.debugger.causes.kinds.kind import CauseKind, told
 from core.debugger.causes.records import Cause, Evidence
-from core.schema.step import Abstracted, Acted, Decided, Recalled, Recognised
-from core.settings.toml_layout import layout
+from core.schema.step import Abstracted, Acted, Decided, Recalled
 
 _ASKS_FOR_ACTION = ("decide", "rationale", "function", "repair")
-_LEAST_STATIC = 5
-"""Characters of a template's own words by which one of its lines is found again in a prompt."""
 _LEAST_LINES = 3
 """Lines of an observation from which a prompt that has none of them lacks it."""
 
@@ -27,10 +23,10 @@ class CallFailed(CauseKind):
             for call in calls:
                 if call.error:
                     ended = facts.row.outcome == "error"
-                    yield Cause(
-                        step=step,
-                        what=f"The call for {call.purpose} to {call.llm} failed: {call.error}",
-                        evidence=(Evidence(step=step, part="reply", text=call.error),),
+                    yield told(
+                        step,
+                        f"The call for {call.purpose} to {call.llm} failed: {call.error}",
+                        Evidence(step=step, part="reply", text=call.error),
                         field="LLM call",
                         certainty="sure" if ended else "possible",
                         why="The run ended by it." if ended else "The run went on after it.",
@@ -57,8 +53,6 @@ class ReplyUnusable(CauseKind):
             return
         step, decided = bad[0]
         ended = facts.row.outcome == "stuck" or bad[-1][0] is facts.steps[-1]
-        name = f"presets/{facts.preset.name}.toml" if facts.preset is not None else ""
-        there = name in facts.files.names()
         reply = next(
             (
                 found.text
@@ -67,23 +61,20 @@ class ReplyUnusable(CauseKind):
             ),
             "",
         )
-        yield Cause(
-            step=step.number,
-            what=f"{len(bad)} of {len(facts.steps)} replies could not be used: {decided.proposal.problem}",
-            evidence=(
-                Evidence(step=step.number, part="reply", text=reply[:400]),
-                Evidence(step=step.number, part="reply", text=decided.proposal.problem),
-            ),
-            file=name if there else "",
-            line=(layout(facts.files.read(name)).line_of(("reply_format",)) or 1) if there else 0,
-            field="" if there else "reply",
+        yield told(
+            step.number,
+            f"{len(bad)} of {len(facts.steps)} replies could not be used: {decided.proposal.problem}",
+            Evidence(step=step.number, part="reply", text=reply[:400]),
+            Evidence(step=step.number, part="reply", text=decided.proposal.problem),
+            at=facts.preset_place("reply_format"),
+            field="reply",
             certainty="likely" if ended else "possible",
             why="The run ended with it." if ended else "Later replies could be used.",
         )
 
 
 class PromptLacks(CauseKind):
-    """The prompt does not show what was read of the page, the task, or what it showed in a success."""
+    """The prompt does not show what was read of the page, or the task."""
 
     name = "prompt-lacks"
     weight = 0.85
@@ -102,78 +93,27 @@ class PromptLacks(CauseKind):
             lines = [line.strip() for line in abstracted.clean.text.splitlines() if line.strip()]
             shown = sum(line in prompt for line in lines)
             lacks = "the page" if len(lines) >= _LEAST_LINES and not shown else ""
-            if not lacks and facts.row.instruction not in prompt and not _has_assignment(facts, step.number):
+            instruction = facts.row.instruction
+            if (
+                not lacks
+                and "•" not in instruction
+                and instruction not in prompt
+                and not facts.frames(step.number)
+            ):
                 lacks = "the task"
-            is_sure = bool(lacks)
-            missing, after = "", ""
-            if step is facts.steps[0]:
-                missing, after = _missing_part(facts, prompt, call.purpose)
-            if missing and not lacks:
-                lacks = f"a line that the prompt of a success has: {missing[:80]}"
             if not lacks:
                 continue
-            file, line = _place_in_templates(facts, call.purpose, after)
-            yield Cause(
-                step=step.number,
-                what=f"The prompt does not show {lacks}.",
-                evidence=(
-                    Evidence(
-                        step=step.number, part="page", text="\n".join(lines[:3]) or facts.row.instruction
-                    ),
-                    Evidence(step=step.number, part="prompt", text=prompt[-400:]),
-                ),
-                file=file,
-                line=line,
+            file = f"prompts/{facts.preset.prompts.user}"
+            yield told(
+                step.number,
+                f"The prompt does not show {lacks}.",
+                Evidence(step=step.number, part="page", text="\n".join(lines[:3]) or facts.row.instruction),
+                Evidence(step=step.number, part="prompt", text=prompt[-400:]),
+                at=(file, 1),
                 field="prompt",
-                certainty="sure" if is_sure else "likely",
                 why="The prompt was searched for it.",
             )
             return
-
-
-def _has_assignment(facts: FailureFacts, step: int) -> bool:
-    """Return whether a policy is at work, whose prompt shows its own assignment and need not show the task."""
-    recognised = facts.part(step, Recognised)
-    return recognised is not None and recognised.stack is not None and bool(recognised.stack.frames)
-
-
-def _missing_part(facts: FailureFacts, prompt: str, purpose: str) -> tuple[str, str]:
-    """Return the first line of the success's first prompt that this one lacks, and the line before that they share.
-
-    Only lines with letters count, and only where the same page was shown. Both are empty if there is none.
-    """
-    success = facts.success
-    step = success.steps[0].number if success is not None and success.steps else 0
-    if success is None or not facts.is_same_seed:
-        return "", ""
-    call = next((one for one in success.calls.get(step, ()) if one.purpose == purpose), None)
-    if call is None or success.page(step) is None:
-        return "", ""
-    shared = ""
-    here = {line.strip() for line in prompt.splitlines()}
-    for line in (line.strip() for line in success.prompt(call).splitlines()):
-        if line in here:
-            shared = line or shared
-        elif re.search(r"[a-z]{3}", line) and not re.search(r"\d", line):
-            return line, shared
-    return "", ""
-
-
-def _place_in_templates(facts: FailureFacts, purpose: str, after: str) -> tuple[str, int]:
-    """Return file and line of the template of a prompt: behind its line that has the words of `after`, if one has."""
-    assert facts.preset is not None
-    prompts = facts.preset.prompts
-    own = {"rationale": prompts.rationale, "function": prompts.function, "decide": prompts.one_call}.get(
-        purpose, ""
-    )
-    names = [f"prompts/{name}" for name in dict.fromkeys((prompts.user, own, prompts.system)) if name]
-    there = [name for name in names if name in facts.files.names()]
-    for name in there if after else ():
-        for number, line in enumerate(facts.files.read(name).splitlines(), 1):
-            static = re.sub(r"\{[{%].*?[%}]\}", "", line).strip()
-            if len(static) > _LEAST_STATIC and static in after:
-                return name, number + 1
-    return (there[0], 1) if there else ("", 0)
 
 
 class AbstractionDropped(CauseKind):
@@ -195,22 +135,17 @@ class AbstractionDropped(CauseKind):
         kept = {one.ref for one in abstracted.clean.elements}
         if there is None or there.ref in kept or f"[{there.ref}]" in abstracted.clean.text:
             return
-        name = f"presets/{facts.preset.name}.toml" if facts.preset is not None else ""
-        is_there = name in facts.files.names()
-        yield Cause(
-            step=step,
-            what=f"The page has {wanted}, which the success used; the clean observation lacks it.",
-            evidence=(
-                Evidence(step=step, part="page", text=wanted, ref=there.ref),
-                Evidence(step=step, part="prompt", text=abstracted.how or "clean observation"),
-                Evidence(
-                    step=instead.number, part="success", run=success.row.run, text=f"did {instead.action}"
-                ),
-            ),
-            file=name if is_there else "",
-            line=(layout(facts.files.read(name)).line_of(("abstraction", "keep")) or 1) if is_there else 0,
-            field="" if is_there else "clean observation",
-            certainty="sure" if facts.is_same_seed else "likely",
+        recalled = facts.store.recalled(facts.row.run, step)
+        by_exemplar = recalled is not None and recalled.exemplars and "rank" not in abstracted.how
+        yield told(
+            step,
+            f"The page has {wanted}, which the success used; the clean observation lacks it.",
+            Evidence(step=step, part="page", text=wanted, ref=there.ref),
+            Evidence(step=step, part="prompt", text=abstracted.how or "clean observation"),
+            *facts.by_success(f"did {instead.action}", instead.number),
+            at=("", 0) if by_exemplar else facts.preset_place("abstraction", "keep"),
+            field=f"exemplar {recalled.exemplars[-1]}" if recalled and by_exemplar else "clean observation",
+            certainty="sure" if facts.is_first(step, "shown") and not by_exemplar else "likely",
             why="It was read, and was left out before the LLM was asked.",
         )
 
@@ -240,13 +175,11 @@ class ExemplarOfAnother(CauseKind):
                     if is_other
                     else "Its steps have the very action."
                 )
-                yield Cause(
-                    step=step,
-                    what=f"The exemplar {id} went before this action.",
-                    evidence=(
-                        Evidence(step=step, part="exemplar", text=f"{exemplar.task} ({exemplar.family})"),
-                        Evidence(step=step, part="action", text=str(action)),
-                    ),
+                yield told(
+                    step,
+                    f"The exemplar {id} went before this action.",
+                    Evidence(step=step, part="exemplar", text=f"{exemplar.task} ({exemplar.family})"),
+                    Evidence(step=step, part="action", text=str(action)),
                     field=f"exemplar {id}",
                     certainty="likely" if is_other and copied else "possible",
                     why=why,

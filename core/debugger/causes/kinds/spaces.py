@@ -1,11 +1,15 @@
 """Causes in a state space: its rules, its actions, and what these do."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
-from core.agent.spaces.file import SpaceState
+from core.agent.spaces.file import SpaceAction, SpaceState
 from core.debugger.causes.facts import FailureFacts, RunFacts
-from core.debugger.causes.kinds.kind import CauseKind
+from core.debugger.causes.kinds.kind import CauseKind, told
+from core.debugger.causes.kinds.policies import line_of_key
 from core.debugger.causes.records import Cause, Evidence, Patch
+from core.debugger.compare.views import comparable
+from core.schema.action import Named
 from core.schema.observation import Observation
 from core.schema.step import Acted, Fit, Primitive, Recognised
 from core.settings.toml_layout import Location, layout
@@ -41,7 +45,7 @@ def _rule(state: SpaceState, fit: Fit) -> Location:
 
 def _without_rule(facts: FailureFacts, location: Location) -> Patch | None:
     """Return the change that takes one rule out of a list."""
-    if facts.space is None or not isinstance(location[-1], int):
+    if facts.space is None or len(location) < 4 or not isinstance(location[-1], int):
         return None
     text, spans = facts.space.text, layout(facts.space.text).values
     if location not in spans or location[:-1] not in spans:
@@ -75,40 +79,39 @@ class StateNotRecognised(CauseKind):
         nearest = max(recognised.fits, key=lambda fit: (fit.state == known, len(fit.matched)))
         place = facts.state(nearest.state)
         rule = _rule(place[1], nearest) if place is not None else ()
-        location: Location = ("state", place[0], *rule) if place is not None else ("state",)
-        sees = (
-            ()
-            if page is None
-            else (Evidence(step=step.number, part="page", text=f"{page.title} ({page.url})"),)
-        )
-        success = facts.success
-        there = (
-            Evidence(step=0, part="success", run=success.row.run, text=f"recognised this page as {known}")
-            if known and success is not None
-            else None
-        )
         is_known = bool(known) and nearest.state == known
-        return Cause(
-            step=step.number,
-            what=f"No state fits the page; {nearest.state} misses it: {nearest.missed}.",
-            evidence=(
-                *sees,
-                *(
-                    Evidence(step=step.number, part="state", text=f"{fit.state}: {fit.missed}")
-                    for fit in recognised.fits
-                ),
-                *((there,) if there is not None else ()),
-            ),
-            file=facts.space_file,
-            line=facts.line_in_space(*location),
-            certainty="sure" if is_known else "likely",
-            why=(
-                f"Run {success.row.run} succeeded with this page as {known}."
-                if is_known and success is not None
-                else "The nearest state is the one of which most rules fit."
-            ),
-            patch=_without_rule(facts, location) if rule else None,
+        return _misread(
+            facts,
+            step,
+            f"No state fits the page; {nearest.state} misses it: {nearest.missed}.",
+            "; ".join(f"{fit.state}: {fit.missed}" for fit in recognised.fits),
+            known,
+            ("state", place[0], *rule) if place is not None else ("state",),
+            certainty="sure" if is_known and facts.is_first(step.number, "state") else "likely",
+            why="" if is_known else "The nearest state is the one of which most rules fit.",
         )
+
+
+def _misread(
+    facts: FailureFacts, step: StepRow, what: str, seen: str, known: str, location: Location, **more: Any
+) -> Cause:
+    """Return the cause that a page was not taken for the state that it is; `known` is that of the success."""
+    page, by = (
+        facts.page(step.number),
+        facts.by_success(f"recognised such a page as {known}") if known else (),
+    )
+    return told(
+        step.number,
+        what,
+        Evidence(
+            step=step.number, part="page", text=f"{page.title} ({page.url})" if page is not None else ""
+        ),
+        Evidence(step=step.number, part="state", text=seen),
+        *by,
+        at=(facts.space_file, facts.line_in_space(*location)),
+        patch=_without_rule(facts, location),
+        **{**more, "why": more.get("why") or f"Run {by[0].run} succeeded with such a page as {known}."},
+    )
 
 
 class WrongState(CauseKind):
@@ -127,42 +130,24 @@ class WrongState(CauseKind):
             meant = _known_state(facts, page)
             if not meant or meant == recognised.state:
                 continue
-            yield self._cause(facts, step, recognised, page, meant)
+            fit = next((fit for fit in recognised.fits if fit.state == meant), None)
+            is_loose = fit is not None and fit.fits
+            place = facts.state(recognised.state if is_loose or fit is None else meant)
+            rule: Location = _rule(place[1], fit) if place and fit is not None and not is_loose else ()
+            why = f"; {recognised.state} fits it as well and comes first" if is_loose else ""
+            why = f"; the state space has no state {meant}" if fit is None else why or f": {fit.missed}"
+            is_same = facts.is_first(step.number, "state")
+            yield _misread(
+                facts,
+                step,
+                f"The page was taken for {recognised.state}, and is {meant}{why}.",
+                recognised.why,
+                meant,
+                ("state", place[0], *(rule or ("must",))) if place is not None else ("state",),
+                certainty="sure" if is_same else "likely",
+                weight=0.0 if is_same else 0.3,
+            )
             return
-
-    def _cause(
-        self, facts: FailureFacts, step: StepRow, recognised: Recognised, page: Observation, meant: str
-    ) -> Cause:
-        fit = next((fit for fit in recognised.fits if fit.state == meant), None)
-        is_loose = fit is not None and fit.fits
-        state = recognised.state if is_loose or fit is None else meant
-        place = facts.state(state)
-        rule: Location = (
-            _rule(place[1], fit) if place is not None and fit is not None and not is_loose else ()
-        )
-        location: Location = ("state", place[0], *(rule or ("must",))) if place is not None else ("state",)
-        success = facts.success
-        assert success is not None
-        what = f"The page was taken for {recognised.state}, and is {meant}"
-        why = f"; {recognised.state} fits it as well and comes first" if is_loose else ""
-        missed = f": {fit.missed}" if fit is not None and not is_loose else ""
-        gone = f"; the state space has no state {meant}" if fit is None else ""
-        return Cause(
-            step=step.number,
-            what=f"{what}{why}{missed}{gone}.",
-            evidence=(
-                Evidence(step=step.number, part="page", text=f"{page.title} ({page.url})"),
-                Evidence(step=step.number, part="state", text=recognised.why),
-                Evidence(
-                    step=0, part="success", run=success.row.run, text=f"recognised this page as {meant}"
-                ),
-            ),
-            file=facts.space_file,
-            line=facts.line_in_space(*location),
-            certainty="sure" if facts.is_same_seed else "likely",
-            why=f"Run {success.row.run} succeeded with this page as {meant}.",
-            patch=_without_rule(facts, location) if rule else None,
-        )
 
 
 class ActionNotThere(CauseKind):
@@ -173,53 +158,69 @@ class ActionNotThere(CauseKind):
 
     def find(self, facts: FailureFacts) -> Iterator[Cause]:
         step, instead, success = facts.at, facts.instead, facts.success
+        if facts.differs is not None and facts.differs[2] == "offered":
+            step, instead = facts.differs[0].number, facts.differs[1]
         recognised = facts.part(step, Recognised) if step else None
-        if recognised is None or instead is None or success is None:
+        other = (
+            success.part(instead.number, Recognised) if success is not None and instead is not None else None
+        )
+        if recognised is None or instead is None or success is None or other is None:
             return
         name = instead.action.partition(" ")[0]
-        other = success.state_of(instead.number)
-        if not name or recognised.permissible.action(name) is not None or other != recognised.state:
+        there = [one.name for one in other.permissible.actions]
+        less = [one for one in there if recognised.permissible.action(one) is None]
+        if facts.is_first(step, "offered") and less and name not in less:
+            name = less[0]
+        offered = recognised.permissible.action(name) if name else None
+        if any(one.name == name and one.origin == "policy" for one in other.permissible.actions):
+            return
+        action = success.action(instead.number)
+        here = (recognised.state, recognised.budget_note)
+        lost = offered is not None and isinstance(action, Named) and recognised.permissible.problem(action)
+        if not name or (offered and not lost) or (other.state, other.budget_note) != here:
             return
         place = facts.space_action(recognised.state, name)
-        location: Location = place[0] if place is not None else _where_missing(facts, recognised.state, name)
+        location = place[0] if place is not None else _where_missing(facts, recognised.state, name, there)
         missing = "is not an action of the state" if place is None else "was not offered on this page"
         needs = place[1].needs if place is not None else ()
-        if place is not None and needs:
+        if lost:
+            missing = f"was not offered with these values ({lost})"
+            location = _where_values(place[1], location) if place is not None else location
+        elif place is not None and needs:
             location = (*location, "needs")
             missing = f"needs {', '.join(needs)}, which the page does not show"
-        is_of_space = bool(facts.space_file and location)
-        yield Cause(
-            step=step,
-            what=f"{name} {missing} in {recognised.state}; the success took it here.",
-            evidence=(
-                Evidence(
-                    step=instead.number, part="success", run=success.row.run, text=f"did {instead.action}"
-                ),
-                Evidence(
-                    step=step,
-                    part="action",
-                    text="permissible: " + ", ".join(one.name for one in recognised.permissible.actions),
-                ),
-            ),
-            file=facts.space_file if is_of_space else "",
-            line=facts.line_in_space(*location) if is_of_space else 0,
-            field="" if is_of_space else "permissible actions",
-            certainty="sure" if facts.is_same_seed else "likely",
+        file, line = (facts.space_file, facts.line_in_space(*location)) if location else ("", 0)
+        if facts.frames(step) and place is None:
+            file = facts.name_of(facts.frames(step)[-1].file)
+            line = line_of_key(facts, file, "actions") or 1
+            missing = "is not permitted to the policy"
+        yield told(
+            step,
+            f"{name} {missing}{f' in {recognised.state}' if recognised.state else ''}; the success took it here.",
+            *facts.by_success(f"did {instead.action}", instead.number),
+            Evidence(step=step, part="action", text=f"not permissible here: {', '.join(less) or lost}"),
+            at=(file, line if file else 0),
+            field="" if file else "permissible actions",
+            certainty="sure" if facts.is_first(step, "offered") else "likely",
+            weight=0.0 if facts.is_first(step, "offered") else 0.4,
             why=f"Run {success.row.run} went on from the same place with it, and succeeded.",
         )
 
 
-def _where_missing(facts: FailureFacts, state: str, name: str) -> Location:
+def _where_values(action: SpaceAction, location: Location) -> Location:
+    """Return where an action takes the values of its arguments from the page."""
+    for at, parameter in enumerate(action.parameter):
+        if parameter.from_page is not None or parameter.choices:
+            return (*location, "parameter", at, "from_page" if parameter.from_page is not None else "choices")
+    return (*location, "option_groups") if action.option_groups is not None else location
+
+
+def _where_missing(facts: FailureFacts, state: str, name: str, offered: list[str]) -> Location:
     """Return the location that an action had in the file when a success used it: behind those that came before it."""
     place = facts.state(state)
     if place is None:
         return ()
     at, known = place
-    success, instead = facts.success, facts.instead
-    recognised = (
-        success.part(instead.number, Recognised) if success is not None and instead is not None else None
-    )
-    offered = [one.name for one in recognised.permissible.actions] if recognised is not None else []
     before = offered[: offered.index(name)] if name in offered else []
     there = [number for number, one in enumerate(known.action) if one.name in before]
     following = (there[-1] if there else -1) + 1
@@ -238,7 +239,7 @@ class MacroDiffers(CauseKind):
     def find(self, facts: FailureFacts) -> Iterator[Cause]:
         for step in facts.steps:
             acted = facts.part(step.number, Acted)
-            if acted is None or not acted.primitives:
+            if acted is None:
                 continue
             failed = next((one for one in acted.primitives if one.outcome == "failed"), None)
             if failed is not None:
@@ -252,80 +253,59 @@ class MacroDiffers(CauseKind):
         name = step.action.partition(" ")[0]
         place = facts.space_action(step.state, name)
         number = acted.primitives.index(failed)
-        return Cause(
-            step=step.number,
-            what=f"{name} stopped at {failed.action}: {failed.message}",
-            evidence=(Evidence(step=step.number, part="action", text=failed.message),),
-            file=facts.space_file if place is not None else "",
-            line=facts.line_in_space(*place[0], "does", number) if place is not None else 0,
+        return told(
+            step.number,
+            f"{name} stopped at {failed.action}: {failed.message}",
+            Evidence(step=step.number, part="action", text=failed.message),
+            at=(
+                facts.space_file if place is not None else "",
+                facts.line_in_space(*place[0], "does", number) if place is not None else 0,
+            ),
             field="" if place is not None else "action",
-            certainty="likely",
             why="The page refused this part of it.",
         )
 
     def _differs(self, facts: FailureFacts, step: StepRow, acted: Acted) -> Cause | None:
         name = step.action.partition(" ")[0]
-        place, done = facts.space_action(step.state, name), _same_action(facts.success, step)
+        place, (done, is_same) = facts.space_action(step.state, name), _same_action(facts.success, step)
         if place is None or done is None or facts.success is None:
             return None
-        here, there = _did(acted.primitives), _did(done.primitives)
+        here, there = (_did(one.primitives, is_same and facts.is_same_seed) for one in (acted, done))
         if here == there or not there:
             return None
         at = next(
             (at for at, pair in enumerate(zip(here, there, strict=False)) if pair[0] != pair[1]),
             min(len(here), len(there)),
         )
+        # Parts without their argument are left out: only the end is sure.
+        last = max(len(place[1].does) - 1, 0)
+        line = facts.line_in_space(*place[0], "does", min(at, last) if at < len(here) else last)
         missing = there[at] if at < len(there) else ""
-        return Cause(
-            step=step.number,
-            what=f"{name} did {', '.join(here)}; in the success it did {', '.join(there)}.",
-            evidence=(
-                Evidence(step=step.number, part="action", text="; ".join(here)),
-                Evidence(step=0, part="success", run=facts.success.row.run, text="; ".join(there)),
-            ),
-            file=facts.space_file,
-            line=facts.line_in_space(*place[0], "does", min(at, max(len(place[1].does) - 1, 0))),
-            certainty="likely",
+        return told(
+            step.number,
+            f"{name} did {', '.join(here)}; in the success it did {', '.join(there)}.",
+            Evidence(step=step.number, part="action", text="; ".join(here)),
+            *facts.by_success("; ".join(there)),
+            at=(facts.space_file, line),
+            certainty="sure" if facts.is_first(step.number, "effect") else "likely",
             why=f"The success went on by {missing}." if missing else "It does more than in the success.",
         )
 
 
-def _did(primitives: Sequence[Primitive]) -> list[str]:
-    """Return what page actions did and on what kind of element: names may be others in another run."""
+def _did(primitives: Sequence[Primitive], is_same: bool) -> list[str]:
+    """Return what page actions did; unless both runs were asked for the same, only on what kind of element."""
+    if is_same:
+        return [comparable(f"{one.action} {one.target}".strip()) for one in primitives]
     return [f"{one.action.kind} {one.target.partition(' ')[0]}".strip() for one in primitives]
 
 
-def _same_action(success: RunFacts | None, step: StepRow) -> Acted | None:
-    """Return what a step of the success with the same action and state did."""
-    if success is None:
-        return None
+def _same_action(success: RunFacts | None, step: StepRow) -> tuple[Acted | None, bool]:
+    """Return what the success did at a step with this action in this state, and whether its arguments are the same."""
+    steps = success.steps if success is not None else ()
     name = step.action.partition(" ")[0]
-    for other in success.steps:
-        if other.action.partition(" ")[0] == name and other.state == step.state:
-            acted = success.part(other.number, Acted)
-            if acted is not None and acted.primitives:
-                return acted
-    return None
-
-
-class LeadsElsewhere(CauseKind):
-    """An action led to a state that its file does not name."""
-
-    name = "leads-elsewhere"
-    weight = 0.2
-
-    def find(self, facts: FailureFacts) -> Iterator[Cause]:
-        for step, after in zip(facts.steps, facts.steps[1:], strict=False):
-            place = facts.space_action(step.state, step.action.partition(" ")[0])
-            if place is None or not place[1].leads_to or after.state in (*place[1].leads_to, step.state):
-                continue
-            yield Cause(
-                step=step.number,
-                what=f"{place[1].name} led to {after.state}; its leads_to names {', '.join(place[1].leads_to)}.",
-                evidence=(Evidence(step=after.number, part="state", text=f"recognised as {after.state}"),),
-                file=facts.space_file,
-                line=facts.line_in_space(*place[0], "leads_to"),
-                certainty="possible",
-                why="The file says otherwise, which need not be what failed.",
-            )
-            return
+    alike = [one for one in steps if one.state == step.state and one.action.partition(" ")[0] == name]
+    for other in sorted(alike, key=lambda one: one.action != step.action):
+        acted = success.part(other.number, Acted) if success is not None else None
+        if acted is not None and acted.primitives:
+            return acted, other.action == step.action
+    return None, False

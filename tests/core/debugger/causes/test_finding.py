@@ -98,3 +98,27 @@ def test_every_cause_says_where_and_why_in_whole_sentences(live: Live) -> None:
         assert cause.why.endswith(".")
         assert cause.evidence
         assert cause.file or cause.field
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "kind"),
+    [
+        ("prompts/laser/user.j2", "Page: {{ page.title", "Screen: {{ page.title", "prompt-differs"),
+        ("presets/laser.toml", "history = 20", "history = 2", "preset-changed"),
+    ],
+)
+def test_what_was_changed_since_a_success_is_named_with_its_line(
+    live: Live, file: str, old: str, new: str, kind: str
+) -> None:
+    run_task(live, task="shop/goal-004")
+    text = (RESOURCES / file).read_text("utf-8")
+    own = live.config / file
+    own.parent.mkdir(parents=True, exist_ok=True)
+    own.write_text(text.replace(old, new), "utf-8")
+    try:
+        first = causes(live, run_task(live, task="shop/goal-004", steps=2))[0]
+    finally:
+        own.unlink()
+    assert (first.kind, first.place) == (kind, f"{file}:{line_of(text, old)}")
+    assert first.certainty == "sure"
+    assert new.partition("{")[0] in first.what

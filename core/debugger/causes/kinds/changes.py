@@ -1,0 +1,147 @@
+"""Causes in what was changed since a success: a preset, or what a file of a prompt says to the LLM."""
+
+import re
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+from typing import Any
+
+from core.debugger.causes.facts import FailureFacts
+from core.debugger.causes.kinds.kind import CauseKind, told
+from core.debugger.causes.records import Cause, Evidence
+from core.debugger.compare.views import comparable
+from core.schema.step import CallRecord
+from core.trace.calls import stored_prompt
+
+_TAG = re.compile(r"\{[{%#].*?[}%#]\}")
+_LEAST_LETTERS = 4
+"""Letters of its own by which a line of a file is found again in a prompt."""
+_LEAST_OF_PART = 12
+"""The same, of one part of a line whose others may be left out."""
+_OF_PROMPTS = ("prompt", "judgement")
+_SHOWN = 100
+"""Characters of a line that a cause quotes."""
+
+
+class PresetChanged(CauseKind):
+    """The preset was another one when the run succeeded."""
+
+    name = "preset-changed"
+    weight = 0.95
+
+    def find(self, facts: FailureFacts) -> Iterator[Cause]:
+        changed, file = _preset_change(facts), facts.preset_place()[0]
+        if changed is not None and file and facts.steps:
+            more = {"at": (file, changed[0] + 1), "certainty": "sure" if facts.is_same_seed else "likely"}
+            what, why = "The preset is another than in the success", "The presets of both runs differ in it."
+            yield _cause(facts, facts.at, what, changed, why=why, **more)
+
+
+class PromptDiffers(CauseKind):
+    """The first thing in which a run differs from a success is what it told the LLM."""
+
+    name = "prompt-differs"
+    weight = 0.9
+
+    def find(self, facts: FailureFacts) -> Iterator[Cause]:
+        differs, success = facts.differs, facts.success
+        if differs is None or success is None or differs[2] not in _OF_PROMPTS or _preset_change(facts):
+            return
+        step, there = differs[0].number, success.calls.get(differs[1].number, ())
+        for call, other in zip(facts.calls.get(step, ()), there, strict=False):
+            messages = [stored_prompt(facts.store, one).messages for one in (call, other)]
+            least = min(map(len, messages))  # Between the first and the last are exemplars.
+            numbers = (-1, 0, *range(1, least - 1)) if call.purpose == other.purpose else (1,)[: least - 1]
+            for number in numbers:
+                mine, theirs = (some[number] for some in messages)
+                lines = comparable(mine.text).splitlines()
+                changed = _first_change(comparable(theirs.text).splitlines(), lines)
+                if changed is None:
+                    continue
+                names = _files_of(facts, step, call, number == 0 and mine.role == "system")
+                *at, is_sure = _place(facts, names, lines, *changed)
+                more: dict[str, Any] = {"at": tuple(at), "field": "prompt"}
+                more["certainty"] = "sure" if is_sure else "likely"
+                if exemplar := _exemplar(facts, step, number) if number > 0 else "":
+                    more |= {"at": ("", 0), "field": f"exemplar {exemplar}", "certainty": "likely"}
+                what = f"The prompt for {call.purpose} is another than in the success"
+                why = "Up to there both runs saw the same pages and did the same."
+                yield _cause(facts, step, what, changed, why=why, **more)
+                return
+
+
+def _cause(facts: FailureFacts, step: int, what: str, changed: tuple[int, str, str], **more: Any) -> Cause:
+    said = ((changed[1], "is gone"), (changed[2], "is new"))
+    text = ", ".join(f"“{line.strip()[:_SHOWN]}” {how}" for line, how in said if line)
+    seen = Evidence(step=step, part="prompt", text=text)
+    return told(step, f"{what}: {text}.", seen, *facts.by_success(changed[1] or "without it"), **more)
+
+
+def _preset_change(facts: FailureFacts) -> tuple[int, str, str] | None:
+    """Return the first line in which the preset is not that of the success."""
+    if facts.success is None or facts.success.row.preset != facts.row.preset:
+        return None
+    rows = (facts.success.row, facts.row)
+    return _first_change(*(facts.store.preset_text(row.run).splitlines() for row in rows))
+
+
+def _first_change(old: Sequence[str], new: Sequence[str]) -> tuple[int, str, str] | None:
+    """Return the position in `new` of the first change that says anything, with the lines that went and came."""
+    for tag, first, last, start, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        gone, came = (next(filter(str.strip, some), "") for some in (old[first:last], new[start:end]))
+        if tag != "equal" and (gone or came) and "•" not in gone + came:
+            return start, gone, came
+    return None
+
+
+def _place(
+    facts: FailureFacts, names: Sequence[str], lines: Sequence[str], at: int, gone: str, came: str
+) -> tuple[str, int, bool]:
+    """Return file and line of a change in a message, and whether it was found by what came or went, not around it."""
+    files = {name: facts.files.read(name).splitlines() for name in names if name}
+    before, after = (next(filter(str.strip, some), "") for some in (lines[:at][::-1], lines[at:]))
+    first = next(iter(files), "")
+    for words, further in ((came, 0), (gone, 0), (before, 1), (after if before else "", 0)):
+        own = [
+            (_own_letters(line, words), -place, -number, name)
+            for place, (name, text) in enumerate(files.items())
+            for number, line in enumerate(text, 1)
+        ]
+        letters, _, number, name = max(own, default=(0, 0, 0, ""))
+        if letters >= _LEAST_LETTERS:
+            return name, further - number, words in (came, gone)
+    return first, (len(files[first]) if before and not after else 1) if first else 0, False
+
+
+def _exemplar(facts: FailureFacts, step: int, number: int) -> str:
+    """Return the exemplar that a message of a prompt is of, or nothing."""
+    recalled = facts.store.recalled(facts.row.run, step)
+    known = {one.id: one for one in facts.resources.memory.files.all()}
+    of_messages = [
+        "",
+        *(id for id in (recalled.exemplars if recalled else ()) if id in known for _ in known[id].steps * 2),
+    ]
+    return of_messages[number] if number < len(of_messages) else ""
+
+
+def _own_letters(line: str, words: str) -> int:
+    """Return how many letters of a line's own a text has, its tags being anything; 0 if it has too little."""
+    parts = [part.strip() for part in _TAG.split(line) if part.strip()]
+    letters = {part: len(re.findall(r"\w", part)) for part in parts}
+    is_there = words and re.search(".*?".join(map(re.escape, parts)), words)
+    longest = max((letters[part] for part in parts if part in words), default=0)
+    return sum(letters.values()) if is_there else longest if longest >= _LEAST_OF_PART else 0
+
+
+def _files_of(facts: FailureFacts, step: int, call: CallRecord, is_system: bool) -> list[str]:
+    """Return the files that a message's words are of, the likeliest first: templates, policy, state space."""
+    if facts.preset is None:
+        return []
+    prompts, known = facts.preset.prompts, facts.files.names()
+    own = str(getattr(prompts, call.purpose, "") or (prompts.one_call if call.purpose == "decide" else ""))
+    is_question = call.purpose not in ("decide", "rationale", "function", "remedies")
+    names = [own] if is_question else [prompts.system] if is_system else [own, prompts.user]
+    found = [f"prompts/{name}" for name in names if name and f"prompts/{name}" in known]
+    for name in found:
+        included = (f"prompts/{one}" for one in re.findall(r'include "([^"]+)"', facts.files.read(name)))
+        found += [one for one in included if one in known and one not in found]
+    return [*found, *(facts.name_of(frame.file) for frame in facts.frames(step)[-1:]), facts.space_file]

@@ -34,9 +34,9 @@ def server_words(llm="rules"):
 
 
 @asynccontextmanager
-async def stdio_client(cli, llm="rules"):
+async def stdio_client(cli, *options, llm="rules"):
     """A client of ``main.py mcp`` on stdin and stdout."""
-    words = [*map(str, cli.program), *server_words(llm)]
+    words = [*map(str, cli.program), *server_words(llm), *options]
     started = StdioServerParameters(command=words[0], args=words[1:], env=cli.environment, cwd=cli.folder)
     with open(cli.folder / "stderr.txt", "a") as errors:  # noqa: ASYNC230
         async with Client(connected(started, errlog=errors)) as client:

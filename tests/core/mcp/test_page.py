@@ -25,7 +25,7 @@ def flags_of(command):
 
 
 async def test_the_page_names_each_tool_each_resource_and_each_option():
-    async with Client(CommandServer(print, print, making=[], llm="").protocol) as client:
+    async with Client(CommandServer(print, print, making=[], llm="", allow_keep=True).protocol) as client:
         tools = (await client.list_tools()).tools
         templates = (await client.list_resource_templates()).resource_templates
     assert [row[0].strip("`") for row in rows("Tools")] == [tool.name for tool in tools]

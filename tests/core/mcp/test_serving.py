@@ -51,13 +51,51 @@ async def test_a_failed_run_is_made_found_and_continued_to_success_with_the_file
         assert branch[name] == printed[name]
 
 
+async def test_a_failing_run_comes_to_a_kept_and_proven_fix(cli):
+    space = cli.config / SPACE
+    space.parent.mkdir()
+    space.write_text(_space(WRONG))
+    async with stdio_client(cli, "--allow-keep") as client:
+        passed = told(await client.call_tool("run_task", {"task": "airline/find-flight", "preset": "laser"}))
+        failed = told(await client.call_tool("run_task", TASK))
+        assert (passed["success"], failed["success"]) == (True, False)
+        cause = told(await client.call_tool("causes", {"run": failed["run"]}))["causes"][0]
+        assert (cause["kind"], cause["patch"]["put"].count(RIGHT[9:-2])) == ("macro", 1)
+
+        wrong = {
+            "run": failed["run"],
+            "edits": f"{SPACE}\n<<<<<<< SEARCH\nno such line\n=======\nx\n>>>>>>> REPLACE",
+        }
+        refused = await client.call_tool("prove_change", wrong)
+        assert refused.is_error
+        assert f"{SPACE}: The searched text is not there" in refused.content[0].text
+
+        asked = {"run": failed["run"], "name": "mine", "pairs": 5, "sealed": 2}
+        proved = told(await client.call_tool("prove_change", asked))["repairs"][0]
+        best = proved["candidates"][0]
+        assert best["outcome"] == "proven"
+        assert best["sentence"] == "unchanged 0 of 5, changed 5 of 5, sealed 2 of 2, 1 of 1 others unharmed"
+        assert space.read_text() == _space(WRONG)
+        kept = told(await client.call_tool("keep_change", {"run": failed["run"], "name": proved["name"]}))
+        assert kept["kept"] == [str(space)]
+    assert space.read_text() == _space(RIGHT)
+
+
+async def test_without_leave_no_tool_writes_a_file(cli):
+    async with stdio_client(cli) as client:
+        assert "keep_change" not in {tool.name for tool in (await client.list_tools()).tools}
+        refused = await client.call_tool("keep_change", {"run": 1, "name": "mine"})
+        assert refused.is_error
+        assert 'There is no tool "keep_change"' in refused.content[0].text
+
+
 def _space(line):
     return (RESOURCES / SPACE).read_text().replace(RIGHT, line)
 
 
 async def test_a_call_that_is_cancelled_ends_its_run_in_order(cli, llm_server):
     llm_server.script(Reply(hold=True))  # It has asked with the key, which the server has handed on.
-    async with stdio_client(cli, "test-model") as client:
+    async with stdio_client(cli, llm="test-model") as client:
         async with anyio.create_task_group() as calls:
             calls.start_soon(client.call_tool, "run_task", {"task": "miniwob/click-test-2"})
             await anyio.to_thread.run_sync(llm_server.wait_for_requests, 1)

@@ -6,8 +6,8 @@ from difflib import SequenceMatcher
 from typing import Any
 
 from core.debugger.causes.facts import FailureFacts
-from core.debugger.causes.kinds.kind import CauseKind, told
-from core.debugger.causes.records import Cause, Evidence
+from core.debugger.causes.kinds.kind import CauseKind, patch_of, told
+from core.debugger.causes.records import Cause, Evidence, Patch
 from core.debugger.compare.views import comparable
 from core.schema.step import CallRecord
 from core.trace.calls import stored_prompt
@@ -33,7 +33,22 @@ class PresetChanged(CauseKind):
         if changed is not None and file and facts.steps:
             more = {"at": (file, changed[0] + 1), "certainty": "sure" if facts.is_same_seed else "likely"}
             what, why = "The preset is another than in the success", "The presets of both runs differ in it."
-            yield _cause(facts, facts.at, what, changed, why=why, **more)
+            yield _cause(facts, facts.at, what, changed, why=why, patch=_reverted(facts, file), **more)
+
+
+def _reverted(facts: FailureFacts, file: str) -> Patch | None:
+    """Return the change that takes back the first change of the preset, if the file is still as it was in the run."""
+    text = facts.files.read(file)
+    if facts.success is None or text != facts.store.preset_text(facts.row.run):
+        return None
+    old, new = (
+        some.splitlines(keepends=True) for some in (facts.store.preset_text(facts.success.row.run), text)
+    )
+    for tag, first, last, start, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if tag != "equal" and "".join(old[first:last] + new[start:end]).strip():
+            before = [sum(map(len, new[:at])) for at in (start, end)]
+            return patch_of(file, text, before[0], before[1], "".join(old[first:last]))
+    return None
 
 
 class PromptDiffers(CauseKind):

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 
 from core.agent.run_history import budget_of
 from core.debugger.causes.facts import FailureFacts
-from core.debugger.causes.kinds.kind import CauseKind, told
-from core.debugger.causes.records import Cause, Evidence
+from core.debugger.causes.kinds.kind import CauseKind, patch_of, told
+from core.debugger.causes.records import Cause, Evidence, Patch
 from core.debugger.compare.parting import exactly
 from core.schema.step import Recognised
-from core.settings.toml_layout import Location
+from core.settings.toml_layout import Location, layout
 from core.trace.records import StepRow
 
 _LONGEST_PERIOD = 4
@@ -86,6 +86,15 @@ def _limit_reached(facts: FailureFacts) -> tuple[str, str]:
     return "which limit was reached is not known", "budget"
 
 
+def _doubled(facts: FailureFacts, location: Location) -> Patch | None:
+    """Return the change that doubles a number of the state space."""
+    if facts.space is None or (span := layout(facts.space.text).values.get(location)) is None:
+        return None
+    number = facts.space.text[slice(*span)]
+    put = str(2 * int(number)) if number.isdigit() else ""
+    return patch_of(facts.space_file, facts.space.text, *span, put) if put else None
+
+
 class BudgetSpent(CauseKind):
     """A limit ended the run: page actions, LLM calls, or transitions of the state space."""
 
@@ -117,6 +126,7 @@ class BudgetSpent(CauseKind):
             why=f"A success took {needed} steps, more than this run was given."
             if needs_more
             else "Whether it was on the right way is not known.",
+            patch=_doubled(facts, location) if file else None,
         )
 
 

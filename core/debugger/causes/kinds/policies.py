@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 
 from core.debugger.causes.facts import FailureFacts, RunFacts
-from core.debugger.causes.kinds.kind import CauseKind, told
+from core.debugger.causes.kinds.kind import CauseKind, patch_of, told
 from core.debugger.causes.kinds.limits import instruction_place
-from core.debugger.causes.records import Cause, Evidence
+from core.debugger.causes.records import Cause, Evidence, Patch
 from core.schema.step import FrameRecord, Recognised
 from core.trace.records import StepRow
 
@@ -56,6 +56,19 @@ def line_of_key(facts: FailureFacts, file: str, key: str) -> int:
     return next((at for at, line in enumerate(lines, 1) if re.match(rf"{key}\s*=", line)), 0)
 
 
+def with_listed(facts: FailureFacts, file: str, line: int, name: str) -> Patch | None:
+    """Return the change that adds a name to the list in a line of a policy's file."""
+    if not file or not line:
+        return None
+    text = facts.files.read(file)
+    start = sum(len(one) for one in text.splitlines(keepends=True)[: line - 1])
+    at = text.find("[", start) + 1
+    following = text[at : text.find("]", at)].strip() if at else ""
+    put = f'"{name}"' + (", " if following else "")
+    is_list = at and text.find("\n", start) >= at and f'"{name}"' not in following
+    return patch_of(file, text, at, at, put) if is_list else None
+
+
 class PolicyNotCalled(CauseKind):
     """A success called a policy where this run did something else."""
 
@@ -82,6 +95,7 @@ class PolicyNotCalled(CauseKind):
             at=(file, line),
             certainty="sure" if not there and facts.is_first(facts.at, "offered") else "likely",
             why="The policy that was at work decides which others it may call.",
+            patch=None if there else with_listed(facts, file, line_of_key(facts, file, "policies"), name),
             weight=self.weight if there else 0.8,
         )
 

@@ -1,12 +1,14 @@
 """Causes in a state space: its rules, its actions, and what these do."""
 
+import re
 from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 from core.agent.spaces.file import SpaceAction, SpaceState
 from core.debugger.causes.facts import FailureFacts, RunFacts
-from core.debugger.causes.kinds.kind import CauseKind, told
-from core.debugger.causes.kinds.policies import line_of_key
+from core.debugger.causes.kinds.kind import CauseKind, patch_of, told
+from core.debugger.causes.kinds.policies import line_of_key, with_listed
 from core.debugger.causes.records import Cause, Evidence, Patch
 from core.debugger.compare.views import comparable
 from core.schema.action import Named
@@ -14,6 +16,11 @@ from core.schema.observation import Observation
 from core.schema.step import Acted, Fit, Primitive, Recognised
 from core.settings.toml_layout import Location, layout
 from core.trace.records import StepRow
+
+_ELEMENT = re.compile(r'(?P<role>\w+) "(?P<name>[^"]+)"')
+"""An element as a page action names it."""
+_GENERAL = "page"
+"""The state of a page that no state of a space fits."""
 
 
 def _known_state(facts: FailureFacts, page: Observation | None) -> str:
@@ -25,6 +32,7 @@ def _known_state(facts: FailureFacts, page: Observation | None) -> str:
         other = facts.success.page(step.number)
         if other is not None and _path(other.url) == _path(page.url):
             states.add(facts.success.state_of(step.number))
+    states -= {"", _GENERAL}  # There it was not recognised either.
     return states.pop() if len(states) == 1 else ""
 
 
@@ -55,8 +63,34 @@ def _without_rule(facts: FailureFacts, location: Location) -> Patch | None:
     gap = len(rest) - len(rest.lstrip(", \t\r\n")) if rest.lstrip().startswith(",") else 0
     before = text[around.start : start]
     before = before if gap else before.rstrip(", \t\r\n")  # It was the last of the list.
-    find = text[around.start : around.end]
-    return Patch(file=facts.space_file, find=find, put=before + text[end + gap : around.end])
+    return patch_of(facts.space_file, text, *around, before + text[end + gap : around.end])
+
+
+def _without_needs(facts: FailureFacts, action: Location) -> Patch | None:
+    """Return the change that offers an action whatever the page shows."""
+    if facts.space is None or (span := layout(facts.space.text).values.get((*action, "needs"))) is None:
+        return None
+    text = facts.space.text
+    start, end = text.rfind("\n", 0, span.start) + 1, text.find("\n", span.end) + 1
+    return patch_of(facts.space_file, text, start, end or len(text), "")
+
+
+def _with_nearest(facts: FailureFacts, step: StepRow, action: Location, failed: Primitive) -> Patch | None:
+    """Return the change that names the element of the page whose name is nearest to one that it does not have."""
+    named = _ELEMENT.search(str(failed.action))
+    if facts.space is None or named is None:
+        return None
+    pages = filter(None, (facts.page(number) for number in (step.number, step.number + 1)))
+    there = [one.name for page in pages for one in page.elements if one.role == named["role"]]
+    close = get_close_matches(named["name"], there, n=1)
+    spans = layout(facts.space.text).values
+    parts = (span for place, span in spans.items() if place[:-1] == (*action, "does"))
+    for start, end in parts:
+        old = facts.space.text[start:end]
+        if close and close[0] != named["name"] and named[0] in old:
+            new = old.replace(named[0], f'{named["role"]} "{close[0]}"')
+            return patch_of(facts.space_file, facts.space.text, start, end, new)
+    return None
 
 
 class StateNotRecognised(CauseKind):
@@ -190,9 +224,11 @@ class ActionNotThere(CauseKind):
             location = (*location, "needs")
             missing = f"needs {', '.join(needs)}, which the page does not show"
         file, line = (facts.space_file, facts.line_in_space(*location)) if location else ("", 0)
+        patch = _without_needs(facts, place[0]) if place is not None and needs and not lost else None
         if facts.frames(step) and place is None:
             file = facts.name_of(facts.frames(step)[-1].file)
-            line = line_of_key(facts, file, "actions") or 1
+            key = line_of_key(facts, file, "actions")
+            line, patch = key or 1, with_listed(facts, file, key, name)
             missing = "is not permitted to the policy"
         yield told(
             step,
@@ -203,6 +239,7 @@ class ActionNotThere(CauseKind):
             field="" if file else "permissible actions",
             certainty="sure" if facts.is_first(step, "offered") else "likely",
             weight=0.0 if facts.is_first(step, "offered") else 0.4,
+            patch=patch,
             why=f"Run {success.row.run} went on from the same place with it, and succeeded.",
         )
 
@@ -263,6 +300,7 @@ class MacroDiffers(CauseKind):
             ),
             field="" if place is not None else "action",
             why="The page refused this part of it.",
+            patch=_with_nearest(facts, step, place[0], failed) if place is not None else None,
         )
 
     def _differs(self, facts: FailureFacts, step: StepRow, acted: Acted) -> Cause | None:

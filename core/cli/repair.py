@@ -20,7 +20,7 @@ from core.debugger.evaluations.proof import CandidateProof, Proof, proof_of, rep
 from core.debugger.evaluations.records import Candidate, EvaluationPlan, RepairRequest, RunLimits
 from core.debugger.evaluations.request import files_in, named
 from core.debugger.repair.candidates import alike_runs, from_blocks, from_causes, from_files, keep
-from core.debugger.repair.proposing import Proposal, propose
+from core.debugger.repair.proposing import ProposedChange, propose
 from core.environments.registry import Environments
 from core.schema.errors import UsageError
 from core.settings.settings import Settings, config_folder
@@ -219,7 +219,7 @@ async def _proposed(
     settings: Settings,
     resources: AgentResources,
     files: AgentFiles,
-) -> Proposal:
+) -> ProposedChange:
     llms = open_unattended(settings, name)
     try:
         return await propose(store, failures.row, failures.causes, llms.routed(name), files, resources)

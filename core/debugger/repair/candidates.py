@@ -23,7 +23,7 @@ _BLOCK = re.compile(
 )
 
 
-class Refused(NamedTuple):
+class RefusedBlock(NamedTuple):
     """A block that cannot be applied."""
 
     file: str
@@ -58,35 +58,35 @@ def blocks_of(text: str) -> list[tuple[str, str, str]]:
 
 def applied(
     blocks: Sequence[tuple[str, str, str]], files: AgentFiles, resources: AgentResources
-) -> tuple[dict[str, str], list[Refused]]:
+) -> tuple[dict[str, str], list[RefusedBlock]]:
     """Return the whole texts of files after these blocks, and why others were refused; nothing is written.
 
     A block has to be of a file of the agent, what it searches has to be there once, and the file has to stay valid.
     """
     texts: dict[str, str] = {}
-    refused: list[Refused] = []
+    refused: list[RefusedBlock] = []
     for name, find, put in blocks:
         try:
             text = texts[name] if name in texts else files.read(name)
         except BackstepError as error:
-            refused.append(Refused(name, str(error)))
+            refused.append(RefusedBlock(name, str(error)))
             continue
         count = text.count(find) if find else 0
         if count == 1:
             texts[name] = text.replace(find, put)
         elif not find:
-            refused.append(Refused(name, "The block searches for nothing."))
+            refused.append(RefusedBlock(name, "The block searches for nothing."))
         else:
             how = f"occurs {count} times" if count else _nearest_line(find, text)
-            refused.append(Refused(name, f"The searched text {how}; it has to be there exactly once."))
+            refused.append(RefusedBlock(name, f"The searched text {how}; it has to be there exactly once."))
     for name, text in texts.items():
         try:
             if text == files.read(name):
-                refused.append(Refused(name, "The block changes nothing."))
+                refused.append(RefusedBlock(name, "The block changes nothing."))
             with files.with_draft(name, text, resources):
                 pass
         except BackstepError as error:
-            refused.append(Refused(name, str(error)))
+            refused.append(RefusedBlock(name, str(error)))
     return texts, refused
 
 

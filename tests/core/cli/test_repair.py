@@ -7,6 +7,7 @@ from core.storage.resources import RESOURCES
 from core.trace.store import TraceStore
 from tests.core.stage import need_chromium, on
 from tests.core.trace.making import start
+from tests.llm_server import Reply
 
 pytestmark = pytest.mark.browser
 PROMPT = "prompts/plain/system.j2"
@@ -82,14 +83,14 @@ def test_an_llm_proposes_blocks_which_are_checked_and_asked_for_once_more(inside
             return by_prompt(request)
         asked.append(text)
         find = "No such line" if len(asked) == 1 else first_line
-        return (
+        return Reply(
             f"It has to press ONE.\n\n{PROMPT}\n<<<<<<< SEARCH\n{find}\n=======\nPress ONE.\n{first_line}\n"
             ">>>>>>> REPLACE\n"
         )
 
     llm_server.otherwise = answer
     done = inside(
-        "repair", failed, "--llm", inside.llm, "--pairs", 5, "--sealed", 1, "--browser", need_chromium()
+        "repair", failed, "--llm", "test-model", "--pairs", 5, "--sealed", 1, "--browser", need_chromium()
     )
     assert done.code == 0, done.err
     assert len(asked) == 2

@@ -63,6 +63,11 @@ class Bench:
                 application.processEvents()
             self.loop.run_until_complete(asyncio.sleep(0.03))
 
+    def close(self) -> None:
+        self.tabs.close()
+        self.memory.close()
+        self.loop.close()
+
     def show_duplicates(self) -> None:
         self.tabs.setCurrentWidget(self.duplicates)
 
@@ -126,9 +131,7 @@ def draw(application: QApplication, settings: QSettings, size: QSize, name: str,
     STAGES[name](bench)
     bench.settle()
     bench.tabs.grab().save(file)
-    bench.tabs.close()
-    bench.memory.close()
-    bench.loop.close()
+    bench.close()
 
 
 if __name__ == "__main__":

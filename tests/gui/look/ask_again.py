@@ -5,10 +5,12 @@ from PySide6.QtWidgets import QWidget
 from core.debugger.ask_again.views import AskView, ReplyAgain
 from core.debugger.compare.views import AlignedPair, Compared, ComparedView, PairView
 from core.schema.messages import Message
+from gui.ask_again.items import ExemplarChooser
 from gui.ask_again.window import AskAgain
 from gui.compare.window import CompareWindow
 from gui.panels.diff import PICTURE
 from tests.gui import samples
+from tests.gui.ask_again import test_items
 from tests.gui.ask_again import test_window as test_ask_again
 from tests.gui.compare import test_window as test_compare_window
 from tests.gui.look.studio import Studio, take_pictures
@@ -28,6 +30,12 @@ def ask_again(studio: Studio) -> QWidget:
     dialog = _dialog(studio, test_ask_again.VIEW.replace(asked=(second, test_ask_again.FIRST)))
     dialog.set_adoptable(True)
     return dialog
+
+
+def exemplar_chooser(studio: Studio) -> QWidget:
+    shown = ExemplarChooser(test_items.MEMORY, "Switch the exemplar", studio.window)
+    shown.show()
+    return shown
 
 
 def ask_again_changed(studio: Studio) -> QWidget:

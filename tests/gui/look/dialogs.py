@@ -2,8 +2,11 @@
 
 from PySide6.QtWidgets import QWidget
 
+from core.debugger.background_work.views import BackgroundWorkView, WorkRow
+from core.debugger.jobs import Job
 from core.debugger.llms.views import KnownServer, LLMAnswer, LLMEntry
 from core.debugger.tasks.views import TaskFilesAnswer
+from gui.background_work.window import BackgroundWorkWindow
 from gui.llms.dialog import SettingsDialog
 from gui.panels.breakpoints.editor import BreakpointEditor
 from gui.panels.breakpoints.expression_field import ExpressionField
@@ -11,6 +14,25 @@ from gui.shell.help import KeysDialog
 from gui.task_chooser.chooser import TaskChooser
 from tests.gui import reading_samples, samples
 from tests.gui.look.studio import Studio, take_pictures
+
+
+def background_work(studio: Studio) -> QWidget:
+    check = Job(title="Checking exemplars", done=40, of=200, opens="library")
+    family = Job(title="Family of run 7, which has a long name, as a person gave it", opens="fix", run=7)
+    shown = background_work_none(studio)
+    rows = (
+        WorkRow(number=3, job=check),
+        WorkRow(number=2, job=family, state="failed", words="The browser has ended. Start it again."),
+        WorkRow(number=1, job=family, state="ended", words="0 of 5 before, 5 of 5 after"),
+    )
+    shown.show_view(BackgroundWorkView(rows=rows))
+    return shown
+
+
+def background_work_none(studio: Studio) -> BackgroundWorkWindow:
+    shown = BackgroundWorkWindow(studio.window.theme, studio.window)
+    shown.show()
+    return shown
 
 
 def welcome(studio: Studio) -> QWidget:

@@ -37,7 +37,9 @@ def faults_of(window: QWidget, picture: QImage) -> Iterator[str]:
             continue  # It is behind a tab, or scrolled out of view.
         yield from _cut(widget, text)
         place = QRect(widget.mapTo(window, QPoint(0, 0)), widget.size()) & window.rect()
-        if widget.isEnabled():
+        # Of what is half scrolled out of view, or is only a line between others, the colour of letters is not known.
+        is_whole = widget.visibleRegion().boundingRect() == widget.rect()
+        if widget.isEnabled() and is_whole and any(letter.isalnum() for letter in text):
             yield from _faint(widget, text, picture, place, scale)
     yield from _overlaps(window)
     yield from _bare(window, picture, scale)

@@ -1,10 +1,12 @@
 """Pictures of single panels, floating at a readable size: `python -m tests.gui.look.panels OUTDIR [STAGE ...]`."""
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from core.debugger.breakpoints.views import BreaksView
 from core.debugger.steps.views import DiagramEdgeView, DiagramState, StateView
 from core.schema.progress import Subtask
+from gui.panels.state.space_window import StateSpaceWindow
 from tests.gui import samples
 from tests.gui.look.studio import Studio, large, take_pictures
 
@@ -59,6 +61,15 @@ def state_large(studio: Studio) -> QWidget:
     shown = _state(studio, samples.SPACE, 900, 900)
     studio.settle()
     return shown
+
+
+def state_space(studio: Studio) -> QWidget:
+    state_docked(studio)
+    large = studio.window.findChild(StateSpaceWindow)
+    assert large is not None
+    large.setWindowFlag(Qt.WindowType.Window)
+    large.show()
+    return large
 
 
 def state_docked(studio: Studio) -> None:

@@ -20,6 +20,7 @@ from PySide6.QtGui import QColor, QFont, QImage, QPainter
 from PySide6.QtWidgets import QApplication, QWidget
 
 from gui.shell.help import SECTIONS
+from tests.gui.look import analyses
 from tests.gui.look.judging import faults_of
 from tests.gui.look.studio import Studio, draw_all, stages_of
 
@@ -37,6 +38,7 @@ SETTINGS: dict[str, tuple[str, ...]] = {
     "text-160-light": ("--theme", "light", "--text", "160"),
 }
 """The screens, text sizes and themes that everything is drawn for, with the options of each."""
+_ANALYSES = tuple(f"analyses.{name}" for name in analyses.STAGES)
 _COLUMNS, _WIDTH, _HEIGHT, _HEAD = 5, 380, 240, 20
 _AT_ONCE = 2
 
@@ -54,8 +56,23 @@ class Sheet:
         self.faults: list[str] = []
         self._seen: set[str] = set()
 
+    def draw_bench(self, settings: QSettings, size: QSize, name: str, file: str) -> None:
+        """Draw a page of the analyses, which need a memory and no window."""
+        bench = analyses.Bench(Path(settings.fileName()).parent, settings, size)
+        analyses.STAGES[name.partition(".")[2]](bench)
+        bench.settle()
+        picture = bench.tabs.grab().toImage()
+        picture.save(file)
+        theme = str(settings.value("theme"))
+        self.drawn[theme].append((name, picture))
+        self.faults += [f"{name} ({theme}): {fault}" for fault in faults_of(bench.tabs, picture)]
+        bench.close()
+
     def draw(self, application: QApplication, settings: QSettings, size: QSize, name: str, file: str) -> None:
         """Draw one screen."""
+        if name in _ANALYSES:
+            self.draw_bench(settings, size, name, file)
+            return
         studio = Studio(application, settings, size)
         theme = str(settings.value("theme"))
         try:
@@ -135,5 +152,5 @@ if __name__ == "__main__":
         draw_settings(Path(names[0]), names[1:])
     else:
         sheet = Sheet()
-        draw_all(sheet.stages, sheet.draw)
+        draw_all((*sheet.stages, *_ANALYSES), sheet.draw)
         sheet.save(Path(next(name for name in names if not name.startswith("-"))))

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import os
 import socket
 from collections.abc import Iterator
 
@@ -75,7 +76,8 @@ class AgentServer:
     async def start(self) -> None:
         """Begin to serve; raises BackstepError if no port can be had."""
         try:
-            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # One that was just left.
+            if os.name == "posix":  # One that was just left; Windows would share it with another program.
+                self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             self._socket.bind(("127.0.0.1", self.port))
         except OSError as error:
             self._socket.close()

@@ -154,7 +154,7 @@ async def _carry_out(
     request, plan = work.request, work.plan
     async with opening as services:
         with opened(services.store, request.name, plan) as row:
-            progress = _Progress(plan.total)
+            progress = _Progress(plan.total, "of at most" if plan.repair is not None else "of")
             evaluation = Evaluator(
                 services.store,
                 row,
@@ -231,15 +231,17 @@ class _Away:
 class _Progress:
     """Reports the progress of the evaluation."""
 
-    def __init__(self, total: int) -> None:
-        self._total = total
+    def __init__(self, total: int, words: str) -> None:
+        """`words` stand before the total."""
+        self._total, self._words = total, words
         self._before = 0
         self._began = self._told = time.monotonic()
 
     def begin(self, name: str, done: int) -> None:
         self._before, self._began = done, time.monotonic()
         already = f", {done} of them already done" if done else ""
-        say(f"evaluation {name}: {self._total} runs{already}")
+        most = "at most " if self._words != "of" else ""
+        say(f"evaluation {name}: {most}{self._total} runs{already}")
 
     def tell(self, done: int, cost: float) -> None:
         now = time.monotonic()
@@ -248,4 +250,5 @@ class _Progress:
         self._told = now
         rate = (done - self._before) / max(now - self._began, 1e-6)
         left = (self._total - done) / rate / 60
-        say(f"{done} of {self._total}, {rate * 60:.1f} a minute, ${cost:.4g}, {left:.1f} min left")
+        within = f", {left:.1f} min left" if self._words == "of" else ""
+        say(f"{done} {self._words} {self._total}, {rate * 60:.1f} a minute, ${cost:.4g}{within}")

@@ -197,7 +197,7 @@ def add_evaluation_commands(app: typer.Typer, with_embedded: Any) -> None:
             ),
         ] = "",
         pairs: Annotated[
-            int, typer.Option("--pairs", min=1, max=100, help="Cases to choose a change by, at most.")
+            int, typer.Option("--pairs", min=5, max=100, help="Cases to choose a change by, at most.")
         ] = 8,
         sealed: Annotated[
             int, typer.Option("--sealed", min=0, max=100, help="Cases that are looked at once, at the end.")
@@ -206,6 +206,10 @@ def add_evaluation_commands(app: typer.Typer, with_embedded: Any) -> None:
             int, typer.Option("--others", min=0, max=1000, help="Cases that passed and are tried, at most.")
         ] = 12,
         keep: Annotated[bool, typer.Option("--keep", help="Write what is proven to your own files.")] = False,
+        no_runs: Annotated[
+            bool,
+            typer.Option("--no-runs", help="Make no runs: only tell, or keep, what was proved as --name."),
+        ] = False,
         *,
         proved: Proved,
     ) -> None:
@@ -216,6 +220,8 @@ def add_evaluation_commands(app: typer.Typer, with_embedded: Any) -> None:
 
         if (run is None) == (not evaluation):
             raise UsageError("Give the number of a failed run, or --evaluation NAME.")
+        if no_runs and not proved.name:
+            raise UsageError("Use --name with --no-runs, to say which proof is meant.")
         settings = proved.settings()
         asked = RepairAsked(
             run=run or 0,
@@ -224,6 +230,7 @@ def add_evaluation_commands(app: typer.Typer, with_embedded: Any) -> None:
             change=change,
             edits=read_text(Path(edits[1:])) if edits.startswith("@") else edits,
             keep=keep,
+            no_runs=no_runs,
             most=most,
             pairs=pairs,
             sealed=sealed,

@@ -44,6 +44,8 @@ class RepairAsked(RunLimits):
     edits: str = ""
     """Search-and-replace blocks, in place of all other candidates."""
     keep: bool = False
+    no_runs: bool = False
+    """Whether only what was proved under `name` is told and kept."""
     most: int = 3
     """Groups of failures of an evaluation that are mended."""
     name: str = ""
@@ -75,25 +77,26 @@ def repair(
     finally:
         resources.memory.close()
     kept: list[str] = []
-    if asked.keep:
-        for _, proof in repairs:
-            kept += keep(proof.best.candidate, files) if proof.best is not None else ()
+    is_whole = bool(repairs) and all(proof is not None and proof.best for _, proof in repairs)
+    for best in filter(None, (proof.best for _, proof in repairs if asked.keep and proof is not None)):
+        try:
+            kept += keep(best.candidate, files)
+        except UsageError as error:  # Such as that the one before has changed the same file.
+            say(str(error))
+            is_whole = False
     if asked.as_json:
-        put_json(
-            {
-                "repairs": [
-                    {**proof_json(proof, files, kept=bool(kept)), "causes": causes_json(failures.causes)}
-                    for failures, proof in repairs
-                ],
-                "kept": kept,
-            }
-        )
+        told = [
+            {**proof_json(proof), "causes": causes_json(failures.causes)}
+            for failures, proof in repairs
+            if proof is not None
+        ]
+        put_json({"repairs": told, "kept": kept})
     else:
         for path in kept:
             put(f"Kept: {path}")
-        if not kept and any(proof.best for _, proof in repairs):
+        if not asked.keep and any(proof is not None and proof.best for _, proof in repairs):
             put("Nothing was written. --keep writes what is proven to your own files; use the same --name.")
-    return all(proof.best is not None for _, proof in repairs)
+    return is_whole
 
 
 def _repaired(
@@ -103,19 +106,29 @@ def _repaired(
     with_embedded: WithEmbedded,
     resources: AgentResources,
     files: AgentFiles,
-) -> Iterator[tuple[Failures, Proof]]:
+) -> Iterator[tuple[Failures, Proof | None]]:
+    """Yield each group of failures with what came of it; None if there is nothing to try."""
     with reading(settings) as store:
         groups = _groups(asked, store, resources, files)
     for number, failures in enumerate(groups, 1):
         name = f"{asked.name} {number}" if asked.name and number > 1 else asked.name
-        request, plan = _plan(asked, name, failures, settings, environments, resources, files)
+        try:
+            request, plan = _plan(asked, name, failures, settings, environments, resources, files)
+        except UsageError as error:
+            if not asked.evaluation:
+                raise
+            say(str(error))  # The other groups are mended all the same.
+            yield failures, None
+            continue
         if not asked.as_json:
             _print_head(failures)
-        report = carried_out(request, plan, settings, environments, with_embedded)
+        why = ""
+        if not asked.no_runs:
+            why = carried_out(request, plan, settings, environments, with_embedded).why
         with reading(settings) as store:
-            proof = proof_of(store, request.name, plan, report.why)
+            proof = proof_of(store, request.name, plan, why)
         if not asked.as_json:
-            _print_proof(proof, files)
+            _print_proof(proof)
         yield failures, proof
 
 
@@ -172,8 +185,14 @@ def _plan(
                 raise UsageError(
                     f"The evaluation {name} does not mend run {failures.row.run}; choose another --name."
                 )
+            own = resources.changed(store.changes(failures.row.run))
+            given = _given(asked, own, files)
+            if given is not None and given.files not in [each.files for each in plan.repair.candidates]:
+                raise UsageError(f"The proof {name} was begun with another change; choose another --name.")
             request = RepairRequest(**fields, candidates=plan.repair.candidates)
             return request, plan.replace(only=())
+        if asked.no_runs:
+            raise UsageError(f'There is no proof "{name}". Prove a change first, without --no-runs.')
         own = resources.changed(store.changes(failures.row.run))
         candidates = _candidates(asked, failures, store, settings, own, files)
         request = named(RepairRequest(**fields, candidates=candidates))
@@ -188,10 +207,8 @@ def _candidates(
     resources: AgentResources,
     files: AgentFiles,
 ) -> tuple[Candidate, ...]:
-    if asked.edits:
-        return (from_blocks(asked.edits, files, resources),)
-    if asked.change is not None:
-        return (from_files(files_in(asked.change), files, resources, f"the files of {asked.change}"),)
+    if (given := _given(asked, resources, files)) is not None:
+        return (given,)
     candidates = from_causes(failures.causes, files, resources)[:_MOST_CANDIDATES]
     if asked.llm:
         proposal = in_loop(_proposed(asked.llm, failures, store, settings, resources, files))
@@ -212,6 +229,15 @@ def _candidates(
     return candidates
 
 
+def _given(asked: RepairAsked, resources: AgentResources, files: AgentFiles) -> Candidate | None:
+    """Return the change that was given; None if none was."""
+    if asked.edits:
+        return from_blocks(asked.edits, files, resources)
+    if asked.change is not None:
+        return from_files(files_in(asked.change), files, resources, f"the files of {asked.change}")
+    return None
+
+
 async def _proposed(
     name: str,
     failures: Failures,
@@ -227,25 +253,23 @@ async def _proposed(
         await llms.close()
 
 
-def diff_of(candidate: Candidate, files: AgentFiles) -> str:
-    """Return what a candidate changes in the files as they are, as a unified diff."""
-    known = files.names()
+def diff_of(candidate: Candidate) -> str:
+    """Return what a candidate changes, as a unified diff."""
     parts = []
     for name, text in candidate.files.items():
-        before = files.read(name) if name in known else ""
-        lines = unified_diff(before.splitlines(), text.splitlines(), name, name, n=1, lineterm="")
-        parts.append("\n".join(lines))
+        before = candidate.base.get(name, "").splitlines()
+        parts.append("\n".join(unified_diff(before, text.splitlines(), name, name, n=1, lineterm="")))
     return "\n".join(parts)
 
 
-def proof_json(proof: Proof, files: AgentFiles, *, kept: bool = False) -> dict[str, object]:
+def proof_json(proof: Proof) -> dict[str, object]:
     """Return a proof as JSON: each candidate with its diff in place of whole files."""
     return {
         **proof.model_dump(mode="json", exclude={"candidates"}),
         "candidates": [
             {
-                **each.model_dump(mode="json", exclude={"candidate": {"files"}}),
-                "diff": "" if kept else diff_of(each.candidate, files),
+                **each.model_dump(mode="json", exclude={"candidate": {"files", "base"}}),
+                "diff": diff_of(each.candidate),
                 "sentence": each.sentence,
             }
             for each in proof.candidates
@@ -259,18 +283,18 @@ def _print_head(failures: Failures) -> None:
     put(f"run {row.run}: {row.task} seed {row.seed}, {row.preset}, {row.llm}: {verdict_word(row)}{alike}")
 
 
-def _print_proof(proof: Proof, files: AgentFiles) -> None:
+def _print_proof(proof: Proof) -> None:
     for number, each in enumerate(proof.candidates, 1):
-        put_lines("\n".join(_lines(number, each, files)))
+        put_lines("\n".join(_lines(number, each)))
     cost = "" if proof.cost is None else f", ${proof.cost:.4g}"
     put(f"evaluation {proof.name}: {proof.runs} runs{cost}")
 
 
-def _lines(number: int, each: CandidateProof, files: AgentFiles) -> Sequence[str]:
+def _lines(number: int, each: CandidateProof) -> Sequence[str]:
     figures = f" {each.sentence}." if each.sentence else ""
     why = f" {each.why}" if each.why else ""
     return (
         f"{number}. {each.outcome}:{figures}{why}",
         f"   {each.candidate.what}",
-        *(f"   {line}" for line in diff_of(each.candidate, files).splitlines()),
+        *(f"   {line}" for line in diff_of(each.candidate).splitlines()),
     )

@@ -5,7 +5,7 @@ Bundled files are never changed: edits are saved to the user's copy, which wins.
 
 import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -127,26 +127,38 @@ class AgentFiles:
         Raises what the readers of the file say is wrong in it, and what is raised
         in the block, with the file's own name in place of the draft's.
         """
-        kind, _, rest = name.partition("/")
+        with self.with_drafts({name: text}, base) as resources:
+            yield resources
+
+    @contextmanager
+    def with_drafts(self, texts: Mapping[str, str], base: AgentResources) -> Iterator[AgentResources]:
+        """Give what agents use with these texts, which may need one another; raises as `with_draft` does."""
         with tempfile.TemporaryDirectory() as folder:
-            draft = Path(folder) / name
-            draft.parent.mkdir(parents=True)
-            draft.write_text(text, encoding="utf-8", newline="")
+            drafts = {name: Path(folder) / name for name in texts}
+            for name, draft in drafts.items():
+                draft.parent.mkdir(parents=True, exist_ok=True)
+                draft.write_text(texts[name], encoding="utf-8", newline="")
             try:
-                if kind == "policies":
-                    read_policy(draft, Path(folder, kind))  # It tells of more than one problem.
+                for draft in drafts.values():
+                    if draft.is_relative_to(Path(folder, "policies")):
+                        read_policy(draft, Path(folder, "policies"))  # It tells of more than one problem.
                 resources = with_files(base, self._config, Path(folder))
-                match kind:
-                    case "prompts":
-                        resources.prompts.check(rest)
-                    case "state_spaces":
-                        resources.spaces.get(Path(rest).stem)
-                    case "presets":
-                        resources.presets.get(Path(rest).stem)
+                for name in texts:
+                    kind, _, rest = name.partition("/")
+                    match kind:
+                        case "prompts":
+                            resources.prompts.check(rest)
+                        case "state_spaces":
+                            resources.spaces.get(Path(rest).stem)
+                        case "presets":
+                            resources.presets.get(Path(rest).stem)
                 yield resources
             except BackstepError as error:
-                told = type(error)(str(error).replace(str(draft), self.target(name).name))
-                if isinstance(error, DataError) and isinstance(told, DataError) and str(draft) in str(error):
+                said = str(error)
+                for name, draft in drafts.items():
+                    said = said.replace(str(draft), self.target(name).name)
+                told = type(error)(said)
+                if isinstance(error, DataError) and isinstance(told, DataError) and said != str(error):
                     told.problems = error.problems
                 raise told from error
 

@@ -1,14 +1,15 @@
 """Proves a change: the failed run again with and without it, other cases, and what passed before.
 
-Each run with a change has one without it beside it. Cases are taken from three sets that have nothing in common: those
-a candidate is chosen by, one pair after the other until `sequential` has enough; those that passed before; and sealed
-ones, which are looked at once, for the candidate that was chosen.
+Cases are taken from three sets that have nothing in common: those a candidate is chosen by, each with and without the
+change, one pair after the other until `sequential` has enough; those that passed before, which are done without the
+change only where they fail with it; and sealed ones, which are looked at once, for the candidate that was chosen.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from hashlib import sha256
 from typing import Literal, TypeVar
 
+from core.debugger.evaluations.engine import planned
 from core.debugger.evaluations.figures import done_of
 from core.debugger.evaluations.intervals import paired
 from core.debugger.evaluations.records import (
@@ -28,11 +29,11 @@ from core.debugger.evaluations.sequential import (
     ratio_words,
 )
 from core.environments.registry import Environments
-from core.schema.errors import BackstepError, UsageError
+from core.schema.errors import BackstepError, TraceError, UsageError
 from core.schema.record import Record
 from core.schema.task import family_of
 from core.trace.evaluated import evaluated_runs
-from core.trace.evaluations import evaluation_named
+from core.trace.evaluations import all_evaluations, evaluation_named
 from core.trace.records import ATTACHED_NAME, AttemptRow, Case, EvaluatedRun, RunOutcome, RunRow, is_failure
 from core.trace.store import TraceStore
 
@@ -44,7 +45,8 @@ _READ = 2000
 """Stored runs, at most, that are read for those that failed alike or passed."""
 Outcome = Literal["proven", "mended", "harmful", "not mended", "inconclusive", "not tried"]
 """``proven``: it mends, harms nothing that was tried, and holds on the sealed cases. ``mended``: it does where it was
-chosen, and there was nothing else to try it on, or it does not hold there. ``harmful``: something that passed fails."""
+chosen, but not on the sealed cases, or there were too few cases to choose by or to seal. ``harmful``: something that
+passed fails."""
 
 
 class Pairs(Record):
@@ -138,7 +140,10 @@ def repair_plan(request: RepairRequest, store: TraceStore, environments: Environ
         raise UsageError(f"Run {row.run} has not ended yet. Wait for its end, or stop it.")
     sets = _sets(request, row, store, environments)
     spots = (Spot(task=row.task, seed=row.seed), *sets.choosing, *sets.sealed, *sets.others)
-    base = Variant(preset=row.preset, llm=row.llm, title=UNCHANGED, asked=store.changes(row.run), run=row.run)
+    # All variants get the files as they are now: a file that is edited meanwhile changes none of them.
+    bases = {name: text for candidate in request.candidates for name, text in candidate.base.items()}
+    asked = store.changes(row.run)
+    base = Variant(preset=row.preset, llm=row.llm, title=UNCHANGED, asked=asked, files=bases, run=row.run)
     return EvaluationPlan(
         kind="repair",
         run=row.run,
@@ -147,8 +152,7 @@ def repair_plan(request: RepairRequest, store: TraceStore, environments: Environ
             *(
                 base.replace(
                     title=change_name(number),
-                    asked=candidate.asked.over(base.asked),
-                    files=candidate.files,
+                    files=bases | candidate.files,
                     step=_step_for(store, row, candidate),
                 )
                 for number, candidate in enumerate(request.candidates, 1)
@@ -177,13 +181,21 @@ def _step_for(store: TraceStore, row: RunRow, candidate: Candidate) -> int:
 
 
 def _sets(request: RepairRequest, row: RunRow, store: TraceStore, environments: Environments) -> RepairPlan:
-    failed, passed = _stored_cases(request, row, store)
+    earlier = _evaluated(store)
+    failed, passed = _stored_cases(request, row, store, earlier)
     own = Spot(task=row.task, seed=row.seed)
     alike = [spot for spot in failed if failed[spot] in request.alike and spot != own]
-    seeded = row.environment != "web" and environments.find(row.task).seeded
     needed = request.pairs + request.sealed
+    opened = {
+        spot
+        for _, plan, _ in earlier
+        if plan.repair is not None and plan.run == row.run
+        for spot in plan.repair.sealed
+    }
+    seeded = row.environment != "web" and environments.find(row.task).seeded
     if seeded:
-        fresh = [Spot(task=row.task, seed=row.seed + number) for number in range(1, 10 * needed)]
+        seeds = range(row.seed + 1, row.seed + 2 + needed + len(passed) + len(opened))
+        fresh = [Spot(task=row.task, seed=seed) for seed in seeds]
     elif row.environment == "web":
         fresh = []
     else:
@@ -193,46 +205,67 @@ def _sets(request: RepairRequest, row: RunRow, store: TraceStore, environments: 
             if task.environment == row.environment and family_of(task.id) == family_of(row.task)
         ]
         fresh = _shuffled(family, lambda spot: spot.task)
-    known = {own, *passed}
+    known = {own, *passed, *opened}
     spots = list(dict.fromkeys(spot for spot in (*alike, *fresh) if spot not in known))[:needed]
-    repeated = not spots and row.llm != "rules"
+    repeated = len(spots) < least_pairs() and row.llm != "rules"
     if repeated:  # The same case says something only of an LLM that does not always answer alike.
-        spots = [own.replace(time=_REPEATS + number) for number in range(needed)]
-    # Where there are too few for both, those to choose by go first, but one in three is sealed.
-    sealed = min(request.sealed, len(spots) // 3)
+        again = range(_REPEATS + len(opened), _REPEATS + len(opened) + needed - len(spots))
+        spots += [own.replace(time=time) for time in again]
+    # Those to choose by go first. Where there are too few to choose by, all are sealed.
+    sealed = min(request.sealed, max(len(spots) - least_pairs(), 0))
+    choosing = spots[: len(spots) - sealed] if len(spots) >= least_pairs() else []
     others = [spot for spot in passed if spot != own]
     return RepairPlan(
         candidates=request.candidates,
         own=own,
-        choosing=tuple(spots[: len(spots) - sealed]),
-        sealed=tuple(spots[len(spots) - sealed :]),
+        choosing=tuple(choosing),
+        sealed=tuple(spots[len(choosing) :][: request.sealed]),
         others=tuple(_shuffled(others, lambda spot: f"{spot.task} {spot.seed}")[: request.others]),
         repeated=repeated,
     )
 
 
+def _evaluated(store: TraceStore) -> list[tuple[str, EvaluationPlan, tuple[EvaluatedRun, ...]]]:
+    """Return the evaluations that compare changes, each with its name, plan and runs."""
+    evaluations = []
+    for row in store.ask(all_evaluations):
+        try:
+            plan = planned(row)
+        except TraceError:
+            continue  # Another version of the program has written it.
+        if plan.kind != "tasks":
+            evaluations.append((row.name, plan, evaluated_runs(store, row.number)))
+    return evaluations
+
+
 def _stored_cases(
-    request: RepairRequest, row: RunRow, store: TraceStore
+    request: RepairRequest,
+    row: RunRow,
+    store: TraceStore,
+    earlier: Iterable[tuple[str, EvaluationPlan, tuple[EvaluatedRun, ...]]],
 ) -> tuple[dict[Spot, int], list[Spot]]:
-    """Return the cases that failed, each with its latest run, and those that always passed, with preset and LLM."""
+    """Return the cases that failed, each with its latest run, and those that always passed, with preset and LLM.
+
+    Runs with a change say nothing of the agent as it is.
+    """
     if request.evaluation:
         evaluation = evaluation_named(store, request.evaluation)
         if evaluation is None:
             raise UsageError(f"There is no evaluation {request.evaluation}.")
-        numbers = [
-            one.run for one in done_of(evaluated_runs(store, evaluation.number)) if one.run is not None
-        ]
-        rows: Iterable[RunRow] = store.rows(numbers)
+        runs = done_of(evaluated_runs(store, evaluation.number))
+        rows: Iterable[RunRow] = store.rows([done.run for done in runs if done.run is not None])
     else:
         rows = store.runs(limit=_READ)
+    changed = {done.run for _, _, runs in earlier for done in runs if done.variant != UNCHANGED}
     failed: dict[Spot, int] = {}
     passed: dict[Spot, bool] = {}
     for each in rows:
         like = (each.preset, each.llm, each.environment) == (row.preset, row.llm, row.environment)
-        if not like or each.parent_run is not None or each.touched or each.verdict.success is None:
+        success = _judged(each.verdict.success, each.outcome, touched=each.touched)
+        if not like or each.parent_run is not None or each.run in changed or success is None:
             continue
         spot = Spot(task=each.task, seed=each.seed)
-        if each.verdict.success:
+        if success:
             passed.setdefault(spot, True)
         else:
             failed.setdefault(spot, each.run)
@@ -276,8 +309,8 @@ class Results:
 
     def again(self, changed: str, step: int) -> bool | None:
         """Return whether the failed run succeeds with a change, from its step or from the start."""
-        found = [self.of(changed, spot) for spot in spots_again(self.repair.own, step)]
-        return True if True in found else None if None in found[-1:] else False
+        ended = [self.of(changed, spot) for spot in spots_again(self.repair.own, step)]
+        return True if True in ended else None if None in ended[-1:] else False
 
     def is_enough(self, changed: str) -> bool:
         """Return whether a change may be chosen."""
@@ -356,7 +389,8 @@ def proof_of(store: TraceStore, name: str, plan: EvaluationPlan, why: str = "") 
     by_case = {run.case: run for run in runs}
 
     def success(case: Case) -> bool | None:
-        return _judged(by_case[case].success, by_case[case].outcome) if case in by_case else None
+        run = by_case.get(case)
+        return None if run is None else _judged(run.success, run.outcome, touched=run.touched)
 
     results = Results(_repair(plan), success)
     costs = [run.cost for run in runs if run.cost is not None]
@@ -364,9 +398,11 @@ def proof_of(store: TraceStore, name: str, plan: EvaluationPlan, why: str = "") 
     proofs: list[CandidateProof] = []
     for changed, candidate in zip(plan.variants[1:], results.repair.candidates, strict=True):
         proof = _proof_of(results, changed, candidate, by_case, why)
-        if chosen and proof.outcome == "inconclusive":
-            proof = CandidateProof(candidate=candidate, why="Another change was chosen before it.")
-        chosen = chosen or proof.outcome in ("proven", "mended")
+        if chosen and proof.run is None:
+            proof = CandidateProof(
+                candidate=candidate, why="Another change was tried on the sealed cases before it."
+            )
+        chosen = chosen or proof.outcome in ("proven", "mended") or proof.sealed.judged > 0
         proofs.append(proof)
     return Proof(
         run=plan.run,
@@ -423,14 +459,14 @@ def _outcome(
         words = f"The evidence is {ratio_words(proof.evidence)} of {ENOUGH:.0f} to 1 that is asked."
         whole = results.is_decided(name, len(repair.choosing)) or chosen.judged == len(repair.choosing)
         return ("not mended" if whole and not chosen.mended else "inconclusive"), f"{words} {ended}".strip()
-    if not repair.choosing:
-        return "mended", "There is no other case of this task to try it on."
-    if any(results.of(name, spot) is None for spot in repair.others):
-        return "inconclusive", ended or "Runs that passed before could not be judged."
-    if not repair.sealed:
-        return "mended", "There were too few cases to seal some of them."
+    if any(not _is_known(results, name, spot) for spot in repair.others):
+        return "inconclusive", ended or "Cases that passed before could not be judged."
     if sealed.judged < len(repair.sealed):
         return "inconclusive", ended or "Sealed cases could not be judged."
+    if not repair.choosing:
+        return "mended", f"There are fewer than {least_pairs()} other cases to choose it by."
+    if not repair.sealed:
+        return "mended", "There were too few cases to seal some of them."
     failing = sealed.judged - sealed.unchanged
     if sealed.mended * 2 <= failing or not failing:
         return "mended", f"On the sealed cases it mends {sealed.mended} of {failing} failures."
@@ -439,6 +475,12 @@ def _outcome(
         "proven",
         f"It mends {sealed.mended} of {failing} sealed failures{only}, and harms nothing that was tried.",
     )
+
+
+def _is_known(results: Results, name: str, spot: Spot) -> bool:
+    """Return whether it is known if a change harms a case that passed."""
+    success = results.of(name, spot)
+    return success is True or (success is False and results.of(UNCHANGED, spot) is not None)
 
 
 def case_at(variant: str, spot: Spot) -> Case:
@@ -457,11 +499,15 @@ def _repair(plan: EvaluationPlan) -> RepairPlan:
 
 
 def _success(row: AttemptRow | None) -> bool | None:
-    return None if row is None or row.run is None else _judged(row.run.verdict.success, row.run.outcome)
+    run = row.run if row is not None else None
+    return None if run is None else _judged(run.verdict.success, run.outcome, touched=run.touched)
 
 
-def _judged(success: bool | None, outcome: RunOutcome | None) -> bool | None:
-    """Return whether a run succeeded; None if it failed with its world, or nobody could judge it."""
-    if outcome in (None, "error"):
+def _judged(success: bool | None, outcome: RunOutcome | None, *, touched: bool) -> bool | None:
+    """Return whether a run succeeded; None if it failed with its world, or nobody could judge it.
+
+    What a person had a hand in says nothing of the agent.
+    """
+    if touched or outcome in (None, "error", "running", "interrupted", "left", "stopped"):
         return None
     return False if is_failure(success, outcome) else success

@@ -216,18 +216,18 @@ class FamilyRequest(Request):
 
 
 class Candidate(Record):
-    """A change that may mend a failed run: texts of files, or what is left out or raised, for its runs alone."""
+    """A change of files that may mend a failed run."""
 
     what: str
     """It in a sentence."""
-    origin: Literal["cause", "LLM", "person", "agent"] = "person"
-    """Who proposed it; ``agent``: a coding agent."""
+    origin: Literal["cause", "LLM", "person"] = "person"
+    """Who proposed it; a coding agent counts as a person."""
     kind: str = ""
     """The kind of the cause that it cures, if it comes from one."""
     files: dict[str, str] = {}
     """New texts of whole files, by their path in the config folder."""
-    asked: Changes = Changes()
-    """What its runs use otherwise, besides the files."""
+    base: dict[str, str] = {}
+    """Their texts before; a file that is new is not among them."""
     step: int = 0
     """The step to which its cause leads; 0 for none."""
 
@@ -242,12 +242,12 @@ class RepairRequest(Request):
     """The name of the evaluation whose runs say what failed alike and what passed; empty for all stored runs."""
     alike: tuple[int, ...] = ()
     """Failed runs with the same cause."""
-    pairs: int = Field(default=8, ge=1, le=100)
+    pairs: int = Field(default=8, ge=5, le=100)
     """With and without the change, at most, to choose it by."""
     sealed: int = Field(default=4, ge=0, le=100)
     """Pairs that are looked at once, at the end."""
     others: int = Field(default=12, ge=0, le=1000)
-    """Tasks that passed, at most, which must still pass."""
+    """Cases that passed, at most, which must not fail by the change."""
 
     @property
     def about(self) -> str:
@@ -275,7 +275,7 @@ class RepairPlan(Record):
     others: tuple[Spot, ...] = ()
     """Those that passed without a change."""
     repeated: bool = False
-    """Whether the first two sets only repeat the run's own task and seed."""
+    """Whether the first two sets repeat the run's own task and seed."""
 
 
 class WorthRequest(Request):
@@ -346,8 +346,8 @@ class EvaluationPlan(Record):
         if self.only:
             return len(self.only)
         if self.repair is not None:
-            each = len(self.variants) * (len(self.repair.choosing) + 2)
-            return each + len(self.repair.others) + 2 * len(self.repair.sealed)
+            each = len(self.variants) * (len(self.repair.choosing) + 2 + len(self.repair.others))
+            return each + 2 * len(self.repair.sealed)
         return len(self.variants) * len(self.tasks) * len(self.seeds) * self.times
 
     def cases(self) -> Iterator[tuple[Variant, Case]]:

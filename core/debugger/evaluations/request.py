@@ -118,6 +118,10 @@ def plan_of_failures(request: EvalRequest, store: TraceStore) -> EvaluationPlan:
     if row is None:
         raise UsageError(f"There is no evaluation {name} with failures to repeat.")
     plan = planned(row)
+    if plan.repair is not None:
+        raise UsageError(
+            f"The evaluation {name} proves a change. Use repair with the same --name to continue it."
+        )
     failed = [run.case for run in done_of(evaluated_runs(store, row.number)) if run.is_failure]
     if not failed:
         raise UsageError(f"The evaluation {name} has no failures yet.")

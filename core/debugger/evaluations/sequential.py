@@ -6,9 +6,9 @@ BETA = 0.05
 """How often at most one that helps as `HELPS` says is given up."""
 HELPS = 0.95
 """The share of differing pairs that a change wins which is worth finding."""
-ENOUGH = (1 - BETA) / ALPHA
-"""The evidence from which on a change helps: 19 to 1."""
-TOO_LITTLE = BETA / (1 - ALPHA)
+ENOUGH = 1 / ALPHA
+"""The evidence from which on a change helps: 20 to 1."""
+TOO_LITTLE = BETA
 """The evidence from which on it does not."""
 
 

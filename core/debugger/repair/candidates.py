@@ -1,16 +1,17 @@
 """Changes that may mend a failed run: from the patches of its causes, from blocks of a text, and from a folder."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from core.agent.resources import AgentResources
+from core.agent.resources import OWN_FOLDERS, AgentResources
 from core.debugger.causes.finding import causes_of
 from core.debugger.causes.records import Cause
 from core.debugger.editing.files import AgentFiles
 from core.debugger.evaluations.records import Candidate
-from core.schema.errors import BackstepError, UsageError
+from core.schema.errors import BackstepError, DataError, UsageError
+from core.settings.user_file import near
 from core.trace.records import RunRow
 from core.trace.store import TraceStore
 
@@ -34,7 +35,7 @@ def from_causes(
     causes: Iterable[Cause], files: AgentFiles, resources: AgentResources
 ) -> tuple[Candidate, ...]:
     """Return what the patches of causes come to, the likeliest first; those that do not fit the files are left out."""
-    found: dict[tuple[str, str], Candidate] = {}
+    candidates: dict[tuple[str, str], Candidate] = {}
     for cause in causes:
         patch = cause.patch
         if patch is None:
@@ -42,11 +43,10 @@ def from_causes(
         texts, refused = applied([(patch.file, patch.find, patch.put)], files, resources)
         if refused or not texts:
             continue
-        candidate = Candidate(
-            what=f"{cause.place}: {cause.what}", origin="cause", kind=cause.kind, files=texts, step=cause.step
-        )
-        found.setdefault((patch.file, texts[patch.file]), candidate)
-    return tuple(found.values())
+        what = f"{cause.place}: {cause.what}"
+        candidate = change_of(texts, files, what=what, origin="cause", kind=cause.kind, step=cause.step)
+        candidates.setdefault((patch.file, texts[patch.file]), candidate)
+    return tuple(candidates.values())
 
 
 def blocks_of(text: str) -> list[tuple[str, str, str]]:
@@ -57,20 +57,26 @@ def blocks_of(text: str) -> list[tuple[str, str, str]]:
 
 
 def applied(
-    blocks: Sequence[tuple[str, str, str]], files: AgentFiles, resources: AgentResources
+    blocks: Sequence[tuple[str, str, str]],
+    files: AgentFiles,
+    resources: AgentResources,
+    only: Collection[str] | None = None,
 ) -> tuple[dict[str, str], list[RefusedBlock]]:
     """Return the whole texts of files after these blocks, and why others were refused; nothing is written.
 
-    A block has to be of a file of the agent, what it searches has to be there once, and the file has to stay valid.
+    A block has to be of a file of the agent, or of `only` these, what it searches has to be there once, and the files
+    have to stay valid together.
     """
+    names = files.names() if only is None else only
     texts: dict[str, str] = {}
     refused: list[RefusedBlock] = []
     for name, find, put in blocks:
-        try:
-            text = texts[name] if name in texts else files.read(name)
-        except BackstepError as error:
-            refused.append(RefusedBlock(name, str(error)))
+        if name not in names:  # Others, such as the settings, are not even read.
+            refused.append(RefusedBlock(name, f"This is no file that can be changed; {near(name, names)}"))
             continue
+        text = texts[name] if name in texts else files.read(name)
+        if "\r\n" in text:
+            find, put = (part.replace("\n", "\r\n") for part in (find, put))
         count = text.count(find) if find else 0
         if count == 1:
             texts[name] = text.replace(find, put)
@@ -79,14 +85,16 @@ def applied(
         else:
             how = f"occurs {count} times" if count else _nearest_line(find, text)
             refused.append(RefusedBlock(name, f"The searched text {how}; it has to be there exactly once."))
-    for name, text in texts.items():
-        try:
-            if text == files.read(name):
-                refused.append(RefusedBlock(name, "The block changes nothing."))
-            with files.with_draft(name, text, resources):
-                pass
-        except BackstepError as error:
-            refused.append(RefusedBlock(name, str(error)))
+    refused += [
+        RefusedBlock(name, "The block changes nothing.")
+        for name, text in texts.items()
+        if text == files.read(name)
+    ]
+    try:
+        with files.with_drafts(texts, resources):
+            pass
+    except BackstepError as error:
+        refused.append(RefusedBlock(", ".join(texts), str(error)))
     return texts, refused
 
 
@@ -99,18 +107,24 @@ def _nearest_line(find: str, text: str) -> str:
     return f"is not there (the nearest line is {close[0].strip()!r})" if close else "is not there"
 
 
+def change_of(texts: Mapping[str, str], files: AgentFiles, **more: Any) -> Candidate:
+    """Return the candidate that gives files these texts."""
+    names = files.names()
+    base = {name: files.read(name) for name in texts if name in names}
+    return Candidate(files=dict(texts), base=base, **more)
+
+
 def from_files(
-    files: dict[str, str], own: AgentFiles, resources: AgentResources, what: str = ""
+    texts: Mapping[str, str], files: AgentFiles, resources: AgentResources, what: str
 ) -> Candidate:
     """Return the change that whole files make; raises UsageError and DataError for one that is wrong or no change."""
-    for name, text in files.items():
-        with own.with_draft(name, text, resources):
-            pass
-    names = own.names()
-    changed = {name: text for name, text in files.items() if name not in names or own.read(name) != text}
+    with files.with_drafts(texts, resources):
+        pass
+    names = files.names()
+    changed = {name: text for name, text in texts.items() if name not in names or files.read(name) != text}
     if not changed:
         raise UsageError("These files are the same as those in use, so there is nothing to prove.")
-    return Candidate(what=what or f"changed {', '.join(changed)}", files=changed)
+    return change_of(changed, files, what=what)
 
 
 def from_blocks(text: str, files: AgentFiles, resources: AgentResources) -> Candidate:
@@ -123,7 +137,7 @@ def from_blocks(text: str, files: AgentFiles, resources: AgentResources) -> Cand
             "There is no block in these edits. A block is the name of a file in a line of its own, <<<<<<< SEARCH, the "
             "text that is there once, =======, the text that replaces it, and >>>>>>> REPLACE."
         )
-    return Candidate(what=f"edits of {', '.join(texts)}", files=texts)
+    return change_of(texts, files, what=f"edits of {', '.join(texts)}")
 
 
 def alike_runs(
@@ -141,16 +155,42 @@ def alike_runs(
         and each.parent_run is None
         and each.outcome != "running"
     ]
-    found = []
+    alike = []
     for each in like[:_MOST_ALIKE]:
         first = next(iter(causes_of(store, each.run, resources, files)), None)
         if first is not None and (first.file, first.line) == (own.file, own.line):
-            found.append(each.run)
-    return tuple(found)
+            alike.append(each.run)
+    return tuple(alike)
 
 
 def keep(candidate: Candidate, files: AgentFiles) -> tuple[str, ...]:
-    """Write the files of a candidate to the user's own, and return their paths; raises DataError."""
-    for name, text in candidate.files.items():
-        files.write(name, text)
-    return tuple(str(files.target(name)) for name in candidate.files)
+    """Write the files of a candidate to the user's own, all or none, and return their paths.
+
+    Raises UsageError if one was changed since the candidate was made, and DataError.
+    """
+    names = files.names()
+    for name in candidate.files:
+        if name not in names and name.partition("/")[0] not in OWN_FOLDERS:
+            raise UsageError(f"{name} is no file of an agent, so it is not written.")
+        if (files.read(name) if name in names else None) not in (
+            candidate.base.get(name),
+            candidate.files[name],
+        ):
+            raise UsageError(
+                f"{name} was changed since this was proved, so it is not written. Prove it again."
+            )
+    before = {name: files.own_text(name) for name in candidate.files}
+    written: list[str] = []
+    try:
+        for name, text in candidate.files.items():
+            files.write(name, text)
+            written.append(name)
+    except DataError:
+        for name in written:
+            own = before[name]
+            if own is None:
+                files.delete(name)
+            else:
+                files.write(name, own)
+        raise
+    return tuple(str(files.target(name)) for name in written)

@@ -8,7 +8,7 @@ from core.debugger.causes.records import Cause
 from core.debugger.editing.files import AgentFiles
 from core.debugger.evaluations.records import Candidate
 from core.debugger.fix.places import places_of
-from core.debugger.repair.candidates import RefusedBlock, applied, blocks_of
+from core.debugger.repair.candidates import applied, blocks_of, change_of
 from core.llm.replies import split_thinking
 from core.schema.errors import BackstepError, LLMError, UsageError
 from core.schema.messages import LLMRequest, Message, Purpose, Sampling
@@ -81,11 +81,10 @@ async def propose(
         costs += [reply.cost] if reply.cost is not None else []
         proposal = proposal.replace(calls=call, cost=sum(costs) if costs else None)
         text = split_thinking(reply.text)[1]
-        texts, refused = applied(blocks_of(text), files, resources)
-        refused += [RefusedBlock(name, "This file was not shown.") for name in texts if name not in shown]
+        texts, refused = applied(blocks_of(text), files, resources, shown)
         if texts and not refused:
             step = causes[0].step if causes else 0
-            candidate = Candidate(what=_sentence(text), origin="LLM", files=texts, step=step)
+            candidate = change_of(texts, files, what=_sentence(text), origin="LLM", step=step)
             return proposal.replace(candidate=candidate, problem="")
         problem = (
             "\n".join(f"{each.file}: {each.why}" for each in refused) or "There is no block in the reply."

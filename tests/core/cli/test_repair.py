@@ -131,3 +131,23 @@ def test_what_cannot_be_repaired_is_said_in_a_sentence(inside, given, why):
     done = inside("repair", *given)
     assert (done.code, done.out) == (2, "")
     assert why in done.err
+
+
+def test_a_name_stands_for_the_change_that_it_was_begun_with(inside, failed):
+    words = ("repair", failed, "--pairs", 5, "--browser", need_chromium(), "--name", "mine")
+    first = BUNDLED.splitlines()[0]
+    begun, other = (
+        f"{PROMPT}\n<<<<<<< SEARCH\n{first}\n=======\n{said}\n{first}\n>>>>>>> REPLACE\n"
+        for said in ("Press well.", "Press ONE.")
+    )
+    inside(*words, "--edits", begun)
+    done = inside(*words, "--edits", other)
+    assert (done.code, done.out) == (2, "")
+    assert done.err == "The proof mine was begun with another change; choose another --name.\n"
+
+
+def test_what_was_never_proved_is_not_kept(inside, failed):
+    done = inside("repair", failed, "--keep", "--no-runs", "--name", "typo")
+    assert (done.code, done.out) == (2, "")
+    assert 'There is no proof "typo".' in done.err
+    assert inside("repair", failed, "--no-runs").code == 2

@@ -95,8 +95,8 @@ def _preset_change(facts: FailureFacts) -> tuple[int, str, str] | None:
     """Return the first line in which the preset is not that of the success."""
     if facts.success is None or facts.success.row.preset != facts.row.preset:
         return None
-    rows = (facts.success.row, facts.row)
-    return _first_change(*(facts.store.preset_text(row.run).splitlines() for row in rows))
+    texts = [facts.store.preset_text(row.run) for row in (facts.success.row, facts.row)]
+    return _first_change(*(text.splitlines() for text in texts)) if all(texts) else None
 
 
 def _first_change(old: Sequence[str], new: Sequence[str]) -> tuple[int, str, str] | None:

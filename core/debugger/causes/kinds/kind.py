@@ -22,11 +22,15 @@ class CauseKind(ABC):
 
 
 def patch_of(file: str, text: str, start: int, end: int, put: str) -> Patch:
-    """Return the change of a part of a file, with as many lines before it as make it the only such part."""
-    begin = text.rfind("\n", 0, start) + 1
-    while begin and text.count(text[begin:end]) > 1:
+    """Return the change of a part of a file, with as many lines around it as make it the only such part."""
+    begin, stop = text.rfind("\n", 0, start) + 1, end
+    while stop < len(text) and (begin == stop or (not begin and text.count(text[:stop]) > 1)):
+        stop = text.find("\n", stop) + 1 or len(text)
+    while begin and text.count(text[begin:stop]) > 1:
         begin = text.rfind("\n", 0, begin - 1) + 1
-    return Patch(file=file, find=text[begin:end], put=text[begin:start] + put)
+        if not begin:
+            return patch_of(file, text, 0, stop, text[:start] + put + text[end:stop])
+    return Patch(file=file, find=text[begin:stop], put=text[begin:start] + put + text[end:stop])
 
 
 def told(step: int, what: str, *evidence: Evidence, at: tuple[str, int] = ("", 0), **more: Any) -> Cause:

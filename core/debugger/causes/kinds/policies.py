@@ -53,6 +53,7 @@ class PolicyCameBack(CauseKind):
 def line_of_key(facts: FailureFacts, file: str, key: str) -> int:
     """Return the line of a key between the +++ lines of a policy's file; 0 if it is not there."""
     lines = facts.files.read(file).splitlines() if file else []
+    lines = lines[: next((at for at, line in enumerate(lines) if at and line.strip() == "+++"), len(lines))]
     return next((at for at, line in enumerate(lines, 1) if re.match(rf"{key}\s*=", line)), 0)
 
 
@@ -83,6 +84,7 @@ class PolicyNotCalled(CauseKind):
         name = instead.action.partition(" ")[0]
         there = recognised.permissible.action(name) is not None
         file, line = instruction_place(facts, facts.at)
+        caller = file
         if not there:
             file, line = self._where_not(facts, success, name, file, line)
         yield told(
@@ -95,7 +97,9 @@ class PolicyNotCalled(CauseKind):
             at=(file, line),
             certainty="sure" if not there and facts.is_first(facts.at, "offered") else "likely",
             why="The policy that was at work decides which others it may call.",
-            patch=None if there else with_listed(facts, file, line_of_key(facts, file, "policies"), name),
+            patch=with_listed(facts, file, line_of_key(facts, file, "policies"), name)
+            if not there and file == caller
+            else None,
             weight=self.weight if there else 0.8,
         )
 

@@ -19,6 +19,8 @@ from core.trace.records import StepRow
 
 _ELEMENT = re.compile(r'(?P<role>\w+) "(?P<name>[^"]+)"')
 """An element as a page action names it."""
+_PLAIN = re.compile(r"[\w .,:;!?&()/+-]+")
+"""A name that can stand in a file as it is."""
 _GENERAL = "page"
 """The state of a page that no state of a space fits."""
 
@@ -72,6 +74,8 @@ def _without_needs(facts: FailureFacts, action: Location) -> Patch | None:
         return None
     text = facts.space.text
     start, end = text.rfind("\n", 0, span.start) + 1, text.find("\n", span.end) + 1
+    if not re.match(r"\s*needs\s*=", text[start : span.start]):
+        return None  # It shares its line with other values.
     return patch_of(facts.space_file, text, start, end or len(text), "")
 
 
@@ -81,7 +85,9 @@ def _with_nearest(facts: FailureFacts, step: StepRow, action: Location, failed: 
     if facts.space is None or named is None:
         return None
     pages = filter(None, (facts.page(number) for number in (step.number, step.number + 1)))
-    there = [one.name for page in pages for one in page.elements if one.role == named["role"]]
+    # A name is of the page, and must not become anything but a name in the file.
+    names = (element.name for page in pages for element in page.elements if element.role == named["role"])
+    there = [name for name in names if _PLAIN.fullmatch(name)]
     close = get_close_matches(named["name"], there, n=1)
     spans = layout(facts.space.text).values
     parts = (span for place, span in spans.items() if place[:-1] == (*action, "does"))

@@ -1,14 +1,13 @@
 """How a change is proved: which runs are made in which order, and what is said of them."""
 
 from collections.abc import Callable
+from itertools import product
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from core.debugger.evaluations.proof import Proof, cases_of, proof_of, repair_plan
 from core.debugger.evaluations.records import Candidate, EvaluationPlan, RepairRequest
-from core.debugger.evaluations.sequential import ENOUGH, can_be_enough, evidence, least_pairs
+from core.debugger.evaluations.sequential import ALPHA, ENOUGH, can_be_enough, evidence, least_pairs
 from core.environments.registry import Environments
 from core.schema.errors import UsageError
 from core.schema.task import Verdict
@@ -119,14 +118,54 @@ def test_a_change_that_breaks_what_passed_is_harmful_and_says_so_first(store):
     for number in range(3):
         made(store, True, seed=100 + number)
     broken = lambda case: case.seed < 100 if with_it(case) else case.seed >= 100  # noqa: E731
-    cases, proof = carried_out(store, planned(store), broken)
+    plan = planned(store)
+    cases, proof = carried_out(store, plan, broken)
     (candidate,) = proof.candidates
     assert candidate.outcome == "harmful"
     assert candidate.sentence.startswith("3 harmed, unchanged 0 of 5")
     assert "0 of 3 others unharmed" in candidate.sentence
     assert len(candidate.harmed) == 3
     assert proof.best is None
-    assert not any(case.seed in {spot.seed for spot in planned(store).repair.sealed} for case in cases)
+    assert not any(case.seed in {spot.seed for spot in plan.repair.sealed} for case in cases)
+
+
+def test_a_second_repair_of_a_run_learns_nothing_from_the_runs_with_the_first_change(store):
+    for number in range(3):
+        made(store, True, seed=100 + number)
+    plan = planned(store)
+    run = plan.run
+    carried_out(store, plan, lambda case: case.seed < 100 if with_it(case) else case.seed >= 100)
+    again = repair_plan(RepairRequest(run=run, candidates=(CHANGE,)), store, Environments())
+    assert {spot.seed for spot in again.repair.others} == {100, 101, 102}
+
+
+def test_sealed_cases_of_a_run_are_not_taken_a_second_time(store):
+    plan = planned(store)
+    carried_out(store, plan, with_it)
+    again = repair_plan(RepairRequest(run=plan.run, candidates=(CHANGE,)), store, Environments())
+    spots = {*again.repair.choosing, *again.repair.sealed}
+    assert len(spots) == 12
+    assert spots.isdisjoint(plan.repair.sealed)
+
+
+def test_harm_that_could_not_be_looked_at_is_not_called_unharmed(store):
+    made(store, True, seed=100)
+    _, proof = carried_out(
+        store,
+        planned(store),
+        lambda case: None if case.seed == 100 and not with_it(case) else with_it(case) and case.seed < 100,
+    )
+    assert (proof.candidates[0].outcome, proof.best) == ("inconclusive", None)
+
+
+def test_with_too_few_cases_to_choose_by_it_is_mended_at_best(store):
+    run = made(store, False, task="airline/book-flight", llm="rules")
+    request = RepairRequest(run=run, candidates=(CHANGE,))
+    plan = repair_plan(request, store, Environments())
+    few = plan.replace(repair=plan.repair.replace(choosing=(), sealed=plan.repair.sealed[:2]))
+    _, proof = carried_out(store, few, with_it)
+    assert proof.candidates[0].outcome == "mended"
+    assert "fewer than 5 other cases" in proof.candidates[0].why
 
 
 def test_what_fails_with_and_without_the_change_is_not_harmed_by_it(store):
@@ -147,7 +186,7 @@ def test_a_limit_leaves_it_inconclusive_and_says_why(store):
     _, proof = carried_out(store, planned(store), with_it, most=5)
     assert (proof.candidates[0].outcome, proof.candidates[0].why) == (
         "inconclusive",
-        "The evidence is 1.9 to 1 of 19 to 1 that is asked. A limit was reached.",
+        "The evidence is 1.9 to 1 of 20 to 1 that is asked. A limit was reached.",
     )
 
 
@@ -224,12 +263,14 @@ def test_a_run_that_nothing_can_be_proved_of_is_refused(store, preset, outcome, 
         repair_plan(RepairRequest(run=run, candidates=(CHANGE,)), store, Environments())
 
 
-@given(st.lists(st.booleans(), max_size=12))
-def test_a_change_without_effect_is_taken_for_a_cure_no_more_often_than_is_said(won):
-    """The expectation of the evidence stays 1 for pairs that are won by half (a martingale)."""
-    mended, harmed = won.count(True), won.count(False)
-    up, down = evidence(mended + 1, harmed), evidence(mended, harmed + 1)
-    assert (up + down) / 2 == pytest.approx(evidence(mended, harmed))
+@pytest.mark.parametrize("pairs", [5, 8, 12])
+def test_a_change_without_effect_is_chosen_no_more_often_than_is_said(pairs):
+    """Over all ways in which so many pairs can be won by half, with a look after each."""
+    chosen = 0
+    for ways in product((True, False), repeat=pairs):
+        won = [ways[:count].count(True) for count in range(1, pairs + 1)]
+        chosen += any(evidence(wins, count - wins) >= ENOUGH for count, wins in enumerate(won, 1))
+    assert 0 < chosen / 2**pairs <= ALPHA
 
 
 def test_the_fewest_pairs_are_enough_and_one_fewer_is_not():

@@ -30,18 +30,20 @@ def places_of(
     changed in that text.
     """
     recognised = record_of(Recognised, records)
-    policies = list(_policies(recognised, clue, resources, files, changes))
-    spaces = list(_spaces(recognised, files))
-    by_space = bool(clue is not None and clue.kind == "state space")
-    found = [*spaces, *policies] if by_space else [*policies, *spaces]
     used = recalled.exemplars if recalled is not None else ()
-    return (
-        *found,
+    places = (
+        *_policies(recognised, clue, resources, files, changes),
+        *_spaces(recognised, files),
         *_prompts(preset, files),
         *_presets(preset, files),
         *(FixPlace(kind="exemplar", name=id, title=f"Exemplar {id}") for id in used),
         FixPlace(kind="action", name="action", title="The action of this step only"),
     )
+    if clue is None or clue.file not in [place.name for place in places]:
+        return places
+    at_fault = next(place for place in places if place.name == clue.file)
+    named = at_fault.replace(line=clue.line or at_fault.line)
+    return (named, *(place for place in places if place is not at_fault))
 
 
 def _policies(
@@ -51,11 +53,11 @@ def _policies(
     files: AgentFiles,
     changes: Changes,
 ) -> Iterator[FixPlace]:
-    """Yield the policy that a clue names, and those on the stack, the one at work first."""
+    """Yield the policy of a clue, and those on the stack, the one at work first."""
     stack = recognised.stack if recognised is not None else None
     paths = [frame.file for frame in reversed(stack.frames) if frame.file] if stack is not None else []
-    if clue is not None and clue.policy:
-        paths.insert(0, resources.policies.path_of(clue.policy))
+    if clue is not None and clue.file.startswith("policies/") and clue.file in files.names():
+        paths.insert(0, str(files.path(clue.file)))
     for path in dict.fromkeys(filter(None, paths)):
         try:
             name = files.name_of(path)

@@ -103,10 +103,11 @@ class FixService(Service[FixView]):
         self.show(text=checked, recognised=recognised)
 
     async def _show_run(self, run: int, step: int) -> None:
+        resources = self.services.resources_for(self.services.store.changes(run))
         row, clues, rows, (family, fixed) = await self.read(
             lambda store: (
                 store.run(run),
-                clues_of(store, store.run(run)),
+                clues_of(store, store.run(run), resources, self.files),
                 store.steps(run),
                 _measured(store, run),
             )

@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from core.debugger.causes.records import Patch
 from core.debugger.editing.views import EditText
 from core.debugger.jobs import JobView
 from core.schema.record import Record
@@ -16,10 +17,12 @@ class Clue(Record):
 
     step: int
     reason: str
-    policy: str = ""
-    """The id of the policy that is at fault by it."""
-    kind: Literal["", "state space"] = ""
-    """The kind of file that is at fault by it."""
+    file: str = ""
+    """The name of the file that is at fault by it; empty if none is."""
+    line: int = 0
+    """Where in the file, from 1; 0 if it is not known."""
+    patch: Patch | None = None
+    """A change of the file that may mend it."""
 
 
 class FixPlace(Record):

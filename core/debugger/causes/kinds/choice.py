@@ -34,7 +34,7 @@ class ChoseOtherwise(CauseKind):
             return
         yield told(
             step.number,
-            f"The LLM chose {step.in_words}; a success chose {instead.in_words}.",
+            f"The LLM chose {step.in_words}; run {success.row.run}, a success, chose {instead.in_words}.",
             Evidence(step=step.number, part="reply", text=step.thought),
             *facts.by_success(instead.thought, instead.number),
             at=instruction_place(facts, facts.at),

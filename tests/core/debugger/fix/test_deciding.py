@@ -2,12 +2,13 @@
 
 import pytest
 
+from core.debugger.causes.kinds.limits import loop_of
 from core.debugger.evaluations.records import EvaluationPlan, Variant
-from core.debugger.fix.deciding import _bisected, _failing, _loop, _stopped
+from core.debugger.fix.deciding import _bisected
 from core.debugger.fix.service import measured_family
 from core.schema.task import Verdict
 from core.trace.evaluations import create_evaluation
-from core.trace.records import Case, CaseAttempt, RunRow, StepRow
+from core.trace.records import Case, CaseAttempt, StepRow
 from tests.core.debugger.evaluations.test_bisection import branches, store
 from tests.core.trace.making import start
 
@@ -38,11 +39,7 @@ def reasons(clues) -> list[tuple[int, str]]:
     ],
 )
 def test_a_loop_is_what_is_done_three_times_on_the_same_page(actions, looped) -> None:
-    found = reasons(_loop(steps(*actions)))
-    expected = (
-        [] if looped is None else [(looped[0], f"The run looped over steps {looped[0]} to {looped[1]}.")]
-    )
-    assert found == expected
+    assert loop_of(steps(*actions)) == looped
 
 
 def test_a_bisection_names_the_last_step_from_which_branches_succeeded(store) -> None:
@@ -55,34 +52,8 @@ def test_a_bisection_names_the_last_step_from_which_branches_succeeded(store) ->
 
 
 def test_the_same_action_on_other_pages_is_no_loop() -> None:
-    rows = [one.replace(url=f"http://shop/{one.number}") for one in steps(*["click [1]"] * 5)]
-    assert reasons(_loop(rows)) == []
-
-
-def test_the_first_of_the_failed_steps_at_the_end_is_named() -> None:
-    rows = steps("click [1]", "click [2]", "click [3]", "click [4]")
-    failing = [rows[0], *(one.replace(outcome="failed", message="It is covered.") for one in rows[1:])]
-    assert reasons(_failing(failing)) == [(2, "All steps from step 2 on failed: It is covered.")]
-    assert reasons(_failing(rows)) == []
-
-
-def test_a_stop_that_the_judge_does_not_accept_is_told_with_the_reason() -> None:
-    row = RunRow(
-        run=1,
-        task="shop/buy",
-        environment="shop",
-        seed=0,
-        instruction="Buy.",
-        start_url="",
-        preset="plain",
-        llm="rules",
-        browser="embedded",
-        started=0.0,
-        verdict=Verdict(success=False, reason="the basket is empty"),
-    )
-    (last,) = steps("stop []", effect="stop")
-    (clue,) = _stopped(row, last)
-    assert clue.reason == "The agent stopped at step 1 before the task was done: the basket is empty"
+    rows = [row.replace(url=f"http://shop/{row.number}") for row in steps(*["click [1]"] * 5)]
+    assert loop_of(rows) is None
 
 
 def test_the_latest_family_of_a_run_is_counted_on_each_side(store) -> None:

@@ -251,7 +251,7 @@ def test_the_step_at_which_a_success_on_the_same_task_and_seed_went_another_way_
     live.wait_mode("ended")
     view = fix.open(live.view.run)
     assert view.step == 1
-    assert f"run {success}; they differ from step 1" in view.reason
+    assert f'chose click button "TWO"; run {success}, a success, chose click button "ONE"' in view.reason
     assert (view.place.kind, view.place.name) == ("prompt", "prompts/plain/system.j2")
 
 

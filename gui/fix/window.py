@@ -79,7 +79,7 @@ class FixWindow(QDialog):
         self.outcome = OutcomeBox(self)
         self.outcome.run_opened.connect(self.run_opened)
         self._make_buttons()
-        of_text = (self.pane.place, self.pane.diff_button, self.pane.reload_button)
+        of_text = (self.pane.place, self.patch_button, self.pane.diff_button, self.pane.reload_button)
         head = in_row(None, (self.title, 1), *of_text, margins=(12, 10, 12, 2), spacing=8)
         chosen = in_row(
             None,
@@ -108,6 +108,8 @@ class FixWindow(QDialog):
         return box
 
     def _make_buttons(self) -> None:
+        patch = "Change the text as the cause of this step proposes; Ctrl+Z takes it back"
+        self.patch_button = key_button("Apply the patch", patch, "Alt+P", self._on_patch, self)
         back = "Restore all files to before you saved them here; the runs stay"
         self.revert_button = key_button("Revert", back, "Alt+V", self.revert_requested.emit, self)
         self.keep_button = key_button("Keep", "", "Alt+K", self._on_keep, self)
@@ -266,6 +268,8 @@ class FixWindow(QDialog):
         lost = view.rerun is not None and view.rerun.state == "lost"
         self.fresh_button.setVisible(bool(view.ready and not view.attached and (lost or view.why_not)))
         self.bisect_button.setEnabled(bool(view.steps))
+        self.patch_button.setVisible(view.patch is not None)
+        self.patch_button.setEnabled(view.patch is not None and self.text.count(view.patch.find) == 1)
 
     def _refresh_family(self, busy: bool) -> None:
         view, button = self._view, self.family_button
@@ -321,6 +325,13 @@ class FixWindow(QDialog):
             self.reply_requested.emit(view.run, view.step)
         elif view.place is not None:
             self.exemplar_requested.emit(view.place.name)
+
+    def _on_patch(self) -> None:
+        patch = self._view.patch
+        if patch is not None and self.text.count(patch.find) == 1:
+            at = self.text.index(patch.find)
+            self.field.put(self.text.replace(patch.find, patch.put), at + len(patch.put))
+            self.field.setFocus()
 
     def _on_save(self) -> None:
         if self._view.rerun is not None:

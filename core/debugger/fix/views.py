@@ -118,6 +118,14 @@ class FixView(JobView):
     problem: str = ""
 
     @property
+    def patch(self) -> Patch | None:
+        """The change that the cause of the step proposes, if it is of what is in view."""
+        patch = next((clue.patch for clue in self.clues if clue.step == self.step), None)
+        return (
+            patch if patch is not None and self.place is not None and patch.file == self.place.name else None
+        )
+
+    @property
     def reason(self) -> str:
         """What speaks for the step."""
         return next((clue.reason for clue in self.clues if clue.step == self.step), "You chose this step.")

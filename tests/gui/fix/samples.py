@@ -1,5 +1,6 @@
 """Sample views as the service of Fix sends them."""
 
+from core.debugger.causes.records import Patch
 from core.debugger.editing.views import EditText
 from core.debugger.fix.views import Clue, FamilyResult, FixPlace, FixView, Rerun
 
@@ -62,6 +63,15 @@ VIEW = FixView(
             "in search.",
         ),
         Clue(step=5, reason="The policy search_shop returned nothing."),
+        Clue(
+            step=1,
+            reason="press is not permitted to the policy; the success took it here.",
+            file=NAME,
+            line=3,
+            patch=Patch(
+                file=NAME, find='actions = ["type", "click"', put='actions = ["hover", "type", "click"'
+            ),
+        ),
     ),
     places=(PLACE, SPACE, PROMPT, EXEMPLAR, ACTION),
     place=PLACE,

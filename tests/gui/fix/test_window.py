@@ -285,3 +285,21 @@ def test_the_message_of_a_failed_run_leads_to_fix(controller, service, session, 
     qtbot.waitUntil(lambda: service.asked != [] and service.asked[-1][0] == "open")
     session.session_changed.send(ended.replace(success=True))
     qtbot.waitUntil(lambda: not window.page.messages.fix_button.isVisible())
+
+
+def test_the_patch_of_a_cause_is_put_into_the_text_by_a_key_and_taken_out_by_undo(
+    controller, service, qtbot
+) -> None:
+    shown = show(qtbot, controller, samples.VIEW)
+    assert not shown.patch_button.isVisible()
+    again(qtbot, shown, service, samples.VIEW.replace(step=1))
+    assert shown.patch_button.isVisible()
+    qtbot.waitUntil(shown.patch_button.isEnabled)
+    qtbot.keyClick(shown, Qt.Key.Key_P, ALT)
+    qtbot.waitUntil(lambda: 'actions = ["hover", "type", "click"' in shown.text)
+    qtbot.waitUntil(lambda: not shown.patch_button.isEnabled())
+    QTest.keyClick(shown.field, Qt.Key.Key_Z, CTRL)
+    qtbot.waitUntil(lambda: shown.text == samples.POLICY)
+    qtbot.waitUntil(shown.patch_button.isEnabled)
+    again(qtbot, shown, service, samples.VIEW.replace(step=1, place=samples.PROMPT))
+    assert not shown.patch_button.isVisible()

@@ -34,7 +34,7 @@ async def test_the_page_names_each_tool_each_resource_and_each_option():
     }
     assert {flag for row in rows("Options") for flag in re.findall(r"--[a-z-]+", row[0])} == flags_of("mcp")
     for name, command, _ in rows("Tools"):
-        assert set(re.findall(r"--[a-z]+", command)) <= flags_of(command.strip("`").split()[0]), name
+        assert set(re.findall(r"--[a-z-]+", command)) <= flags_of(command.strip("`").split()[0]), name
 
 
 def test_a_tool_takes_options_that_its_command_has_and_each_is_described():

@@ -191,9 +191,9 @@ class SavingService(Service[SavingView]):
             if problem:  # If it is only the id that is wrong, the rest can be seen all the same.
                 kept = selection_of(survey, choice.replace(id=unused))
         except UsageError as error:
-            await self.stop()
             self._replayed = None
             self.send(view.replace(problem=str(error)))
+            await self.stop()  # It can take a while, and nothing waits for it.
             return
         offers = offered(kept.exemplar)
         if choice.placeholders:

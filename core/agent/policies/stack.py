@@ -22,6 +22,10 @@ CALLED = "called; it has not come back"
 LEFT = "left before its end: the run went back to a step before it"
 
 
+NOTHING = "came back, with nothing to tell"
+"""The outcome of a policy that returned nothing."""
+
+
 class SeenPage(Record):
     """A page as it looked. Two are the same if URL and fingerprint are equal."""
 
@@ -80,7 +84,7 @@ class Frame(Record):
         if self.state == "left":
             return LEFT
         if self.state == "returned":
-            return f"came back with: {self.answer}" if self.answer else "came back, with nothing to tell"
+            return f"came back with: {self.answer}" if self.answer else NOTHING
         found = f" Until then it had found: {self.answer}" if self.answer else ""
         return f"could not go on. It lacked: {self.lacked}{found}"
 

@@ -84,7 +84,7 @@ def test_a_failed_step_is_put_right_and_its_run_kept_and_found_with_six_gestures
     shown.activateWindow()
     QApplication.processEvents()
     person.key("Save", Qt.Key.Key_Return, CONTROL, on=shown)
-    qtbot.waitUntil(lambda: "at distance 0.0" in shown.saved.words.text(), timeout=WAIT)
+    qtbot.waitUntil(lambda: "(distance 0.0" in shown.saved.words.text(), timeout=WAIT)
 
     print(f"{len(person.done)} gestures: {', '.join(person.done)}")
     assert len(person.done) <= MOST

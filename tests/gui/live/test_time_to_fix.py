@@ -136,7 +136,7 @@ FAULTS = (
         {"policies/miniwob/press_named.md": policy("click-test-2", "Press TWO.")},
         "Press TWO.",
         "Press ONE.",
-        "last step",
+        "The run ended with click",
         presses_one,
     ),
     Fault(
@@ -146,7 +146,7 @@ FAULTS = (
         {"state_spaces/buttons.toml": SPACE.format(name="FIRST")},
         "must = ['button \"FIRST\"']",
         "must = ['button \"ONE\"']",
-        "matches no state of Two buttons",
+        "No state fits the page; buttons misses it",
         acts_by_state,
     ),
     Fault(
@@ -156,7 +156,7 @@ FAULTS = (
         {"policies/miniwob/press_named.md": policy("enter-text", "Type the word.")},
         "Type the word.",
         "Type the word, then submit.",
-        "looped over steps 1 to",
+        "The run did the same from step 1 to",
         types_it,
     ),
     Fault(
@@ -166,7 +166,7 @@ FAULTS = (
         {"policies/miniwob/press_named.md": policy("enter-text", "Type the word, then stop.")},
         "Type the word, then stop.",
         "Type the word, then submit.",
-        "stopped at step 2",
+        "The run ended with stop",
         types_it,
     ),
     Fault(
@@ -181,7 +181,7 @@ FAULTS = (
         },
         "Say nothing.",
         "Tell the word of the task.",
-        "The policy read_word returned nothing.",
+        "returned nothing.",
         asks_for_the_word,
     ),
 )

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from core.agent.policies.stack import NOTHING
 from core.debugger.causes.facts import FailureFacts, RunFacts
 from core.debugger.causes.kinds.kind import CauseKind, patch_of, told
 from core.debugger.causes.kinds.limits import instruction_place
@@ -33,7 +34,7 @@ class PolicyCameBack(CauseKind):
     def find(self, facts: FailureFacts) -> Iterator[Cause]:
         for step, frame in _finished(facts):
             lacked = frame.state == "lacked"
-            if frame.caller is None or not (lacked or (frame.state == "returned" and not frame.outcome)):
+            if frame.caller is None or not (lacked or frame.outcome == NOTHING):
                 continue
             said = f"lacked something: {frame.outcome}" if lacked else "returned nothing"
             name = facts.name_of(frame.file) if frame.file else ""

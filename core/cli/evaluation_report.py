@@ -66,11 +66,16 @@ def report_again(name: str, settings: Settings, output: ReportOutput) -> Evaluat
 def list_evaluations(settings: Settings, *, as_json: bool) -> None:
     """Print all evaluations with how many of their runs are done and were a success, the newest first."""
     with reading(settings) as store:
-        counted = [one for one in store.ask(tallies) if counts(one.outcome, one.attempt) and not one.touched]
+        counted = [
+            tally
+            for tally in store.ask(tallies)
+            if counts(tally.outcome, tally.attempt) and not tally.touched
+        ]
         rows: list[dict[str, Any]] = []
         for row in store.ask(all_evaluations):
-            own = [one for one in counted if one.evaluation == row.number]
-            done, successes = sum(one.count for one in own), sum(one.count for one in own if one.success)
+            own = [tally for tally in counted if tally.evaluation == row.number]
+            done = sum(tally.count for tally in own)
+            successes = sum(tally.count for tally in own if tally.success)
             rows.append({"name": row.name, "when": row.when, "done": done, "successes": successes})
     if as_json:
         return put_json(rows)

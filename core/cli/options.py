@@ -20,6 +20,8 @@ from core.schema.errors import UsageError
 EXIT_UNFINISHED = 1
 _SETTINGS = ("base_url", "browser", "db", "viewport", "max_steps", "on_gate", "sites", "pictures")
 """The options of groups that go before the settings of the same name."""
+_REQUEST = ("name", "times", "concurrency", "max_calls", "max_cost", "max_minutes")
+"""The options of groups that are keys of a request."""
 
 Task = Annotated[str, typer.Option("--task", help="A task's id, such as miniwob/book-flight.")]
 Seed = Annotated[int, typer.Option("--seed", help="The task's seed.", min=0)]
@@ -195,8 +197,10 @@ class Proved(Unattended):
     @property
     def asked(self) -> dict[str, Any]:
         """The keys of a request that were given."""
-        names = ("name", "times", "concurrency", "max_calls", "max_cost", "max_minutes")
-        return {name: value for name in names if (value := getattr(self, name, None)) is not None}
+        given = {
+            option.name: getattr(self, option.name) for option in fields(self) if option.name in _REQUEST
+        }
+        return {name: value for name, value in given.items() if value is not None}
 
 
 @dataclass(frozen=True, kw_only=True)

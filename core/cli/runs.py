@@ -87,10 +87,10 @@ def show_run(
         raise UsageError("Use --step to say of which step.")
     with reading(settings) as store:
         row = store.run(run)
-        if step is not None:
-            _show_actions(store, row, step, as_json) if actions else _show_step(
-                store, row, step, as_json, brief
-            )
+        if step is not None and actions:
+            _show_actions(store, row, step, as_json)
+        elif step is not None:
+            _show_step(store, row, step, as_json, brief)
         elif as_json:
             steps = [one.model_dump() for one in store.steps(run)]
             put_json({**row.model_dump(), "steps_list": steps})

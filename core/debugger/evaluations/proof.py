@@ -151,7 +151,7 @@ def repair_plan(request: RepairRequest, store: TraceStore, environments: Environ
             base,
             *(
                 base.replace(
-                    title=change_name(number),
+                    title=f"change {number}",
                     files=bases | candidate.files,
                     step=_step_for(store, row, candidate),
                 )
@@ -162,11 +162,6 @@ def repair_plan(request: RepairRequest, store: TraceStore, environments: Environ
         seeds=tuple(sorted({spot.seed for spot in spots})),
         repair=sets,
     )
-
-
-def change_name(number: int) -> str:
-    """Return what the variant with a candidate is called; the first is 1."""
-    return f"change {number}"
 
 
 def _step_for(store: TraceStore, row: RunRow, candidate: Candidate) -> int:
@@ -188,7 +183,7 @@ def _sets(request: RepairRequest, row: RunRow, store: TraceStore, environments: 
     needed = request.pairs + request.sealed
     opened = {
         spot
-        for _, plan, _ in earlier
+        for plan, _ in earlier
         if plan.repair is not None and plan.run == row.run
         for spot in plan.repair.sealed
     }
@@ -225,8 +220,8 @@ def _sets(request: RepairRequest, row: RunRow, store: TraceStore, environments: 
     )
 
 
-def _evaluated(store: TraceStore) -> list[tuple[str, EvaluationPlan, tuple[EvaluatedRun, ...]]]:
-    """Return the evaluations that compare changes, each with its name, plan and runs."""
+def _evaluated(store: TraceStore) -> list[tuple[EvaluationPlan, tuple[EvaluatedRun, ...]]]:
+    """Return the evaluations that compare changes, each with its plan and runs."""
     evaluations = []
     for row in store.ask(all_evaluations):
         try:
@@ -234,7 +229,7 @@ def _evaluated(store: TraceStore) -> list[tuple[str, EvaluationPlan, tuple[Evalu
         except TraceError:
             continue  # Another version of the program has written it.
         if plan.kind != "tasks":
-            evaluations.append((row.name, plan, evaluated_runs(store, row.number)))
+            evaluations.append((plan, evaluated_runs(store, row.number)))
     return evaluations
 
 
@@ -242,7 +237,7 @@ def _stored_cases(
     request: RepairRequest,
     row: RunRow,
     store: TraceStore,
-    earlier: Iterable[tuple[str, EvaluationPlan, tuple[EvaluatedRun, ...]]],
+    earlier: Iterable[tuple[EvaluationPlan, tuple[EvaluatedRun, ...]]],
 ) -> tuple[dict[Spot, int], list[Spot]]:
     """Return the cases that failed, each with its latest run, and those that always passed, with preset and LLM.
 
@@ -256,7 +251,7 @@ def _stored_cases(
         rows: Iterable[RunRow] = store.rows([done.run for done in runs if done.run is not None])
     else:
         rows = store.runs(limit=_READ)
-    changed = {done.run for _, _, runs in earlier for done in runs if done.variant != UNCHANGED}
+    changed = {done.run for _, runs in earlier for done in runs if done.variant != UNCHANGED}
     failed: dict[Spot, int] = {}
     passed: dict[Spot, bool] = {}
     for each in rows:

@@ -65,7 +65,7 @@ VIEW = FixView(
         Clue(step=5, reason="The policy search_shop returned nothing."),
         Clue(
             step=1,
-            reason="press is not permitted to the policy; the success took it here.",
+            reason="hover is not permitted to the policy; the success took it here.",
             file=NAME,
             line=3,
             patch=Patch(

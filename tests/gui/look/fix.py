@@ -22,6 +22,11 @@ def fix(studio: Studio) -> QWidget:
     return _fix(studio, samples.VIEW)
 
 
+def fix_patch(studio: Studio) -> QWidget:
+    """A cause has a patch of the file that is open."""
+    return _fix(studio, samples.VIEW.replace(step=1))
+
+
 def fix_reading(studio: Studio) -> QWidget:
     return _fix(studio, FixView(run=14))
 

@@ -1,4 +1,4 @@
-"""The commands that make many runs and compare them: eval, bisect, family and repair."""
+"""The commands that make many runs and compare them: eval, bisect and repair."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -136,38 +136,6 @@ def add_evaluation_commands(app: typer.Typer, with_embedded: Any) -> None:
             steps=tuple(at or ()),
             every=every,
             preset=preset or "",
-            llm=llm or "",
-            **measured.asked,
-        )
-        measured.carry_out(request, with_embedded)
-
-    @app.command()
-    @with_groups
-    def family(
-        run: Annotated[int, typer.Argument(help="The run's number.", min=1)],
-        fixed: Annotated[
-            int, typer.Option("--fixed", min=0, help="The branch that was made with what was changed.")
-        ] = 0,
-        before: Annotated[
-            Path | None,
-            typer.Option(
-                "--before", help="A folder with the files as they were, laid out as the config folder."
-            ),
-        ] = None,
-        count: Annotated[int, typer.Option("--count", min=1, max=100, help="At how many other seeds.")] = 5,
-        llm: LLMName = None,
-        *,
-        measured: Measured,
-    ) -> None:
-        """Do a run's task at other seeds, with the agent's files as they were before a change and as they are."""
-        from core.debugger.evaluations.records import FamilyRequest
-        from core.debugger.evaluations.request import files_in
-
-        request = FamilyRequest(
-            run=run,
-            fixed=fixed,
-            before={} if before is None else files_in(before),
-            count=count,
             llm=llm or "",
             **measured.asked,
         )

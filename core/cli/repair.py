@@ -1,7 +1,6 @@
 """The command `repair`: changes that may mend failed runs, tried without writing any file, and what came of them."""
 
 from collections.abc import Iterator, Sequence
-from difflib import unified_diff
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,8 +15,15 @@ from core.debugger.causes.records import Cause
 from core.debugger.editing.files import AgentFiles
 from core.debugger.evaluations.engine import planned
 from core.debugger.evaluations.figures import done_of
-from core.debugger.evaluations.proof import CandidateProof, Proof, proof_of, repair_plan
-from core.debugger.evaluations.records import Candidate, EvaluationPlan, RepairRequest, RunLimits
+from core.debugger.evaluations.proof import proof_of, repair_plan
+from core.debugger.evaluations.records import (
+    Candidate,
+    CandidateProof,
+    EvaluationPlan,
+    Proof,
+    RepairRequest,
+    RunLimits,
+)
 from core.debugger.evaluations.request import files_in, named
 from core.debugger.repair.candidates import alike_runs, from_blocks, from_causes, from_files, keep
 from core.debugger.repair.proposing import ProposedChange, propose
@@ -253,15 +259,6 @@ async def _proposed(
         await llms.close()
 
 
-def diff_of(candidate: Candidate) -> str:
-    """Return what a candidate changes, as a unified diff."""
-    parts = []
-    for name, text in candidate.files.items():
-        before = candidate.base.get(name, "").splitlines()
-        parts.append("\n".join(unified_diff(before, text.splitlines(), name, name, n=1, lineterm="")))
-    return "\n".join(parts)
-
-
 def proof_json(proof: Proof) -> dict[str, object]:
     """Return a proof as JSON: each candidate with its diff in place of whole files."""
     return {
@@ -269,7 +266,7 @@ def proof_json(proof: Proof) -> dict[str, object]:
         "candidates": [
             {
                 **each.model_dump(mode="json", exclude={"candidate": {"files", "base"}}),
-                "diff": diff_of(each.candidate),
+                "diff": each.candidate.diff,
                 "sentence": each.sentence,
             }
             for each in proof.candidates
@@ -296,5 +293,5 @@ def _lines(number: int, each: CandidateProof) -> Sequence[str]:
     return (
         f"{number}. {each.outcome}:{figures}{why}",
         f"   {each.candidate.what}",
-        *(f"   {line}" for line in diff_of(each.candidate).splitlines()),
+        *(f"   {line}" for line in each.candidate.diff.splitlines()),
     )

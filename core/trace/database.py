@@ -351,6 +351,12 @@ _VERSION_12 = (
 )
 """Keep with a run how large its pages are."""
 
+_VERSION_13 = """
+UPDATE evaluations SET plan = json_set(plan, '$.kind', 'tasks') WHERE plan ->> '$.kind' = 'family';
+UPDATE evaluations SET plan = json_remove(plan, '$.fixed') WHERE json_type(plan, '$.fixed') IS NOT NULL;
+"""
+"""What compares two agents on a run's task is an evaluation of tasks."""
+
 
 MIGRATIONS = (
     _VERSION_1,
@@ -365,6 +371,7 @@ MIGRATIONS = (
     _VERSION_10,
     _VERSION_11,
     _VERSION_12,
+    _VERSION_13,
 )
 """What makes each version out of the one before; an empty file is version 0."""
 

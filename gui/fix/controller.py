@@ -4,13 +4,29 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
 
+from core.debugger.causes.records import Evidence, EvidencePart
 from core.debugger.fix.views import FixView
+from core.debugger.steps.views import StepView
+from core.schema.observation import Ref
 from gui.shell.feature import FeatureController
 from gui.shell.main_window import MainWindow
 
 if TYPE_CHECKING:
     from core.debugger.fix.service import FixService
     from gui.fix.window import FixWindow
+
+
+_PANELS: dict[EvidencePart, str] = {
+    "page": "Observation",
+    "success": "Observation",
+    "state": "State",
+    "prompt": "Prompt",
+    "reply": "Prompt",
+    "action": "Action",
+    "exemplar": "Exemplars",
+    "policy": "Policy stack",
+    "log": "Log",
+}
 
 
 class FixController(FeatureController):
@@ -20,17 +36,20 @@ class FixController(FeatureController):
         super().__init__(window)
         self._service = service
         self._run = 0
+        self._pinned: tuple[int, int, Ref | None] = (0, 0, None)
+        """Run and step that evidence leads to, with the element to mark there."""
         self.fix_window: FixWindow | None = None
         """The window, after it was opened."""
         self.follow(service.changed, self._show_view)
         window.runs.fix_requested.connect(self.open)
+        window.step_shown.connect(self._on_step)
 
     @Slot(int, int)
     def open(self, run: int, step: int) -> None:
         """Show where a run can be fixed: at this step, or for 0 at the most likely one."""
         if self.fix_window is None:
             self.fix_window = self._make()
-        if run != self._run or not self.fix_window.view.family_busy:
+        if run != self._run or not self.fix_window.view.proving:
             self._run = run
             self.fix_window.wait(run)
             self._service.open(run, step)
@@ -48,8 +67,11 @@ class FixController(FeatureController):
             lambda name, text, confirmed: service.rerun(name, text, confirmed=confirmed)
         )
         window.fresh_requested.connect(service.rerun_fresh)
-        window.family_requested.connect(service.run_family)
-        window.family_cancelled.connect(service.cancel_family)
+        window.clue_chosen.connect(service.choose_clue)
+        window.evidence_opened.connect(self._show_evidence)
+        window.propose_requested.connect(service.propose)
+        window.prove_requested.connect(service.prove)
+        window.proof_cancelled.connect(service.cancel_proof)
         window.keep_requested.connect(service.keep)
         window.revert_requested.connect(service.revert)
         window.exemplar_requested.connect(main.exemplar_requested)
@@ -59,6 +81,23 @@ class FixController(FeatureController):
         window.bisect_requested.connect(main.runs.bisect_requested)
         window.run_opened.connect(main.show_run)
         return window
+
+    def _show_evidence(self, evidence: Evidence) -> None:
+        """Show the step in the main window, with the panel that has it and the element marked."""
+        main = self.window
+        run = self._run if evidence.run is None else evidence.run
+        main.show_run(run, evidence.step)
+        if (panel := _PANELS.get(evidence.part)) is not None:
+            main.place(panel).bring()
+        self._pinned = (run, evidence.step, evidence.ref)
+
+    @Slot(object)
+    def _on_step(self, step: StepView) -> None:
+        """Mark the element of the evidence, once its step is shown."""
+        run, number, ref = self._pinned
+        if (step.run, step.number) == (run, number):
+            self._pinned = (0, 0, None)
+            self.window.elements.pin(ref)
 
     @Slot(object)
     def _show_view(self, view: FixView) -> None:

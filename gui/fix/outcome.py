@@ -1,4 +1,4 @@
-"""The result of a fix: the run before, the run with the change, and the family."""
+"""The result of a fix: the run before, the run with the change, and the proof that is under way."""
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QProgressBar, QWidget
@@ -12,7 +12,7 @@ _MARKS = {True: "✓", False: "✗", None: "–"}
 
 
 class OutcomeBox(QFrame):
-    """Three lines: before, after and the family; hidden until something was run again."""
+    """Three lines: before, after and the proof; hidden until something was run again."""
 
     run_opened = Signal(int, int)
     """Run and step to show."""
@@ -20,38 +20,34 @@ class OutcomeBox(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._rerun: Rerun | None = None
-        self.before, self.after, self.family = (ElidedLabel("", self) for _ in range(3))
+        self.before, self.after, self.proof = (ElidedLabel("", self) for _ in range(3))
         show = "Show the new run in the main window"
         self.show_button = key_button("Show", show, "Alt+O", self._on_show, self)
         self.progress = QProgressBar(self)
         self.progress.setTextVisible(False)
-        self.progress.setAccessibleName("Runs of the family that are done")
+        self.progress.setAccessibleName("Runs of the proof that are done")
         after = in_row(None, (self.after, 1), self.show_button, spacing=8)
-        in_column(self, self.before, after, self.family, self.progress, margins=(12, 4, 12, 4), spacing=3)
+        in_column(self, self.before, after, self.proof, self.progress, margins=(12, 4, 12, 4), spacing=3)
         self.hide()
 
     def show_view(self, view: FixView) -> None:
         self._rerun = rerun = view.rerun
-        self.setVisible(view.busy or rerun is not None)
+        runs = view.busy or rerun is not None
+        self.setVisible(runs or view.proving)
+        for line in (self.before, self.after):
+            line.setVisible(runs)
         self.before.setText(f"Before   {_MARKS[view.success]} {view.before}")
         set_tone(self.before, "" if view.success is None else "good" if view.success else "bad")
         self.after.setText(f"After   {_after(view)}")
         set_tone(self.after, _tone(rerun))
         self.show_button.setVisible(rerun is not None)
-        family = view.family
-        self.progress.setVisible(view.family_busy)
-        self.family.setVisible(view.family_busy or family is not None)
-        if family is None:
-            self.family.setText("Family   the browser is being started…")
-            self.progress.setRange(0, 0)
-            return
-        ended = "" if view.family_busy or family.done == family.total else " (not finished)"
-        done = f", {family.done} of {family.total} runs" if view.family_busy else ""
-        self.family.setText(f"Family   {family.sentence}, the same {family.seeds} seeds{done}{ended}")
-        (before, _), (after, _) = family.before, family.after
-        set_tone(self.family, "good" if after > before else "bad" if after < before else "")
-        self.progress.setRange(0, family.total)
-        self.progress.setValue(family.done)
+        self.progress.setVisible(view.proving)
+        self.proof.setVisible(view.proving)
+        self.progress.setRange(0, view.of)
+        self.progress.setValue(view.done)
+        told = next((one.proof.sentence for one in view.clues if one.proving and one.proof is not None), "")
+        made = f"{view.done} of at most {view.of} runs" if view.of else ""
+        self.proof.setText(f"Proof   {': '.join(filter(None, (made, told or view.doing)))}")
 
     def _on_show(self) -> None:
         if self._rerun is not None:

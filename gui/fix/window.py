@@ -1,22 +1,24 @@
-"""Fix: a failed run, its deciding step, the change made there, and the result."""
+"""Fix: the causes of a failed run, each with a change to prove and keep, and the text that is changed by hand."""
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QShortcut
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDialog, QSpinBox, QWidget
 
-from core.debugger.fix.views import MOST_SEEDS, FixView
+from core.debugger.fix.views import LEAST_PAIRS, MOST_PAIRS, FixView
+from gui.fix.clues import CluePane
 from gui.fix.outcome import OutcomeBox
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.choices import choice_box
 from gui.widgets.edit_pane import EditPane
-from gui.widgets.formats import count, cut_middle
-from gui.widgets.layouts import in_column, in_row
+from gui.widgets.formats import cut_middle
+from gui.widgets.layouts import holding, in_column, in_row, splitter
 from gui.widgets.remembered import Remembered
-from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, dim_label, labelled
+from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, dim_label, labelled, set_flag
 
 _SIDES = (12, 2, 12, 2)
 _ACTION_LETTERS = 60
+_LLM_LETTERS = 16
 _PREVIEW = "The prompt of this step, with this text"
 _PREVIEW_WITHOUT = "The prompt of this step, without the exemplar"
 
@@ -34,9 +36,13 @@ class FixWindow(QDialog):
     rerun_requested = Signal(str, str, bool)
     """Name, text, and whether the person knows what going back does not undo."""
     fresh_requested = Signal()
-    family_requested = Signal(int)
-    """The number of other seeds."""
-    family_cancelled = Signal()
+    clue_chosen = Signal(int)
+    evidence_opened = Signal(object)
+    """An `Evidence` of the run in view."""
+    propose_requested = Signal()
+    prove_requested = Signal(str, str, int)
+    """Name, text, and how many pairs of runs at most."""
+    proof_cancelled = Signal()
     keep_requested = Signal()
     revert_requested = Signal()
     exemplar_requested = Signal(str)
@@ -61,7 +67,11 @@ class FixWindow(QDialog):
         self.places = self._box("What to change", "What to change at this step (Alt+W)", self._on_place)
         find = "Find the step from which the run can still succeed, in another window"
         self.bisect_button = key_button("Bisect…", find, "Alt+B", self._on_bisect, self)
-        self.reason = NoteLabel("remedy", parent=self, margins=_SIDES)
+        self.clues = CluePane(theme, self)
+        self.clues.chosen.connect(self.clue_chosen)
+        self.clues.entered.connect(self._on_enter)
+        self.clues.evidence_opened.connect(self.evidence_opened)
+        self.clues.line_wanted.connect(self._on_line)
         self.hint, self.note = (NoteLabel("dim", parent=self, margins=_SIDES) for _ in range(2))
         self.problem = NoteLabel("bad", parent=self, margins=_SIDES)
         self.notice = NoteLabel("good", parent=self, margins=_SIDES)
@@ -92,15 +102,22 @@ class FixWindow(QDialog):
             spacing=8,
         )
         known = in_row(None, self.known, 1, margins=(12, 2, 12, 2))
-        left = (self.revert_button, self.keep_button, self.save_button, self.family_button, self.seeds)
-        right = (self.extra_button, self.fresh_button, self.close_button, self.rerun_button)
-        foot = in_row(None, *left, 1, *right, margins=(12, 8, 12, 10), spacing=8)
-        notes = (self.note, self.problem, self.notice, self.stays)
-        in_column(
-            self, head, chosen, self.reason, self.hint, (self.or_words, 1), *notes, known, self.outcome, foot,
-            spacing=0,
-        )  # fmt: skip
-        theme.size_window(self, 1040, 700)
+        causes = in_row(None, (dim_label("Causes"), 1), self.propose_button, margins=(12, 2, 8, 2), spacing=8)
+        left = holding(in_column(None, causes, (self.clues, 1), spacing=0))
+        right = holding(in_column(None, chosen, self.hint, (self.or_words, 1), self.note, spacing=0))
+        body = splitter(Qt.Orientation.Horizontal, left, right, sizes=(400, 760), stretch=(2, 3))
+        by_hand = (
+            self.revert_button,
+            self.save_button,
+            self.extra_button,
+            self.fresh_button,
+            self.close_button,
+        )
+        proves = (self.pairs, self.rerun_button, self.prove_button, self.keep_button)
+        foot = in_row(None, *by_hand, 1, *proves, margins=(12, 8, 12, 10), spacing=8)
+        notes = (self.problem, self.notice, self.stays)
+        in_column(self, head, (body, 1), *notes, known, self.outcome, foot, spacing=0)
+        theme.size_window(self, 1180, 760)
 
     def _box(self, name: str, tooltip: str, chosen: object) -> QComboBox:
         box = choice_box(name, tooltip, letters=18, parent=self)
@@ -108,26 +125,29 @@ class FixWindow(QDialog):
         return box
 
     def _make_buttons(self) -> None:
-        patch = "Change the text as the cause of this step proposes; Ctrl+Z takes it back"
+        patch = "Put the change of this cause into the text; Ctrl+Z takes it back"
         self.patch_button = key_button("Apply the patch", patch, "Alt+P", self._on_patch, self)
-        back = "Restore all files to before you saved them here; the runs stay"
+        back = "Restore all files to before you saved or kept them here; the runs stay"
         self.revert_button = key_button("Revert", back, "Alt+V", self.revert_requested.emit, self)
         self.keep_button = key_button("Keep", "", "Alt+K", self._on_keep, self)
         save = "Save the new run as an exemplar"
         self.save_button = key_button("Save as exemplar…", save, "Alt+X", self._on_save, self)
-        self.family_button = key_button("Run the family", "", "Alt+F", self._on_family, self)
-        self.seeds = labelled(QSpinBox(self, minimum=1, maximum=MOST_SEEDS), "Seeds of the family")
-        self.seeds.setToolTip("At how many other seeds the family is run (Alt+N)")
-        self.seeds.setValue(self._remembered.fix_seeds)
-        self.seeds.valueChanged.connect(self._on_seeds)
-        QShortcut("Alt+N", self, self.seeds.setFocus)
-        self._name_seeds()
+        self.propose_button = key_button("", "", "Alt+L", self.propose_requested.emit, self)
+        self.prove_button = key_button("Prove", "", "Alt+F", self._on_prove, self)
+        self.pairs = labelled(QSpinBox(self, minimum=LEAST_PAIRS, maximum=MOST_PAIRS), "Pairs of a proof")
+        self.pairs.setToolTip(
+            "How many pairs of runs, without and with the change, a proof makes at most (Alt+N)"
+        )
+        self.pairs.setSuffix(" pairs")
+        self.pairs.setValue(self._remembered.fix_pairs)
+        self.pairs.valueChanged.connect(self._on_pairs)
+        QShortcut("Alt+N", self, self.pairs.setFocus)
         self.extra_button = key_button("", "", "Alt+E", self._on_extra, self)
         fresh = "Run the task again from its start, at the same seed, with the saved files"
         self.fresh_button = key_button("Run afresh", fresh, "Alt+A", self.fresh_requested.emit, self)
         close = "Close the window; a draft is kept until it is saved"
         self.close_button = key_button("Close", close, "Esc", self.close, self)
-        self.rerun_button = key_button("", "", "", self._on_rerun, self, accent=True)
+        self.rerun_button = key_button("", "", "", self._on_rerun, self)
 
     @property
     def view(self) -> FixView:
@@ -150,14 +170,18 @@ class FixWindow(QDialog):
             f"Run {view.run} · {view.about} · {view.before}" if view.ready else f"Run {view.run}"
         )
         self._fill(before)
-        self.reason.show_text(self._reason() if view.ready else "")
+        self.clues.show_view(view)
         self._show_text(before)
         self.outcome.show_view(view)
         self.notice.show_text(view.notice)
         if view.irreversible != before.irreversible or view.step != before.step:
             self.known.setChecked(False)
         asks = bool(view.irreversible) and not view.why_not
-        self.stays.show_text(f"{view.irreversible}." if asks else "")
+        left = (
+            f"Run {view.run} still goes on: running again leaves it, and it can be taken up again (Ctrl+M)."
+        )
+        told = (f"{view.irreversible}." if asks else "", left if view.going_on else "")
+        self.stays.show_text(" ".join(filter(None, told)))
         self.known.setVisible(asks)
         self._refresh()
 
@@ -166,15 +190,6 @@ class FixWindow(QDialog):
         self.pane.wait()
         if self._view.place is not None:
             self.check_requested.emit(self._view.place.name, self.text)
-
-    def _reason(self) -> str:
-        view = self._view
-        left = (
-            f" Run {view.run} still goes on: running again leaves it, and it can be taken up again (Ctrl+M)."
-            if view.going_on
-            else ""
-        )
-        return f"Step {view.step}: {view.reason}{left}" if view.step else ""
 
     def _fill(self, before: FixView) -> None:
         view = self._view
@@ -185,7 +200,7 @@ class FixWindow(QDialog):
                 for number, action in view.steps:
                     mark = "● " if number in marked else ""
                     self.steps.addItem(f"{mark}{number}. {cut_middle(action, _ACTION_LETTERS)}", number)
-                    reason = next((clue.reason for clue in view.clues if clue.step == number), "")
+                    reason = next((clue.what for clue in view.clues if clue.step == number), "")
                     self.steps.setItemData(self.steps.count() - 1, reason, Qt.ItemDataRole.ToolTipRole)
         if view.places != before.places:
             with QSignalBlocker(self.places):
@@ -231,7 +246,12 @@ class FixWindow(QDialog):
         line = place.line if place is not None else 1
         self.field.go_to_line(line)
         self.field.mark_line(line if line > 1 else 0, self._theme.colour("selected"))
-        self.field.setFocus()
+        self._focus()
+
+    def _focus(self) -> None:
+        """Go where the next key belongs: to the cause whose change can be proved, or else to the text."""
+        clue = self._view.clue
+        (self.field if clue is None or clue.candidate is None else self.clues.rows).setFocus()
 
     def _refresh(self) -> None:
         view = self._view
@@ -252,15 +272,22 @@ class FixWindow(QDialog):
         self.rerun_button.setToolTip(why or tip)
         self.rerun_button.setEnabled(place is not None and not why and not busy)
         self.revert_button.setEnabled(bool(view.saved) and not busy)
-        retires = kind == "exemplar"
-        keep = "Retire it: no run recalls it any more" if retires else "Keep what was saved as your own copy"
+        clue, retires = view.clue, kind == "exemplar"
+        keeps = clue is not None and clue.can_be_kept
+        unkept = set(view.saved) - set(view.kept)
+        if retires:
+            keep = "Retire it: no run recalls it any more"
+        elif keeps:
+            keep = "Write the change that was proved to your own files; Enter on the cause does it too"
+        else:
+            keep = "Keep what was saved as your own copy"
         self.keep_button.setText("Retire it" if retires else "Keep")
         self.keep_button.setShortcut("Alt+K")
         self.keep_button.setToolTip(f"{keep} (Alt+K)")
-        self.keep_button.setEnabled((retires or bool(view.saved)) and not busy)
+        self.keep_button.setEnabled((retires or keeps or bool(unkept)) and not busy)
         succeeded = view.rerun is not None and view.rerun.success is True
         self.save_button.setEnabled(succeeded)
-        self._refresh_family(busy)
+        self._refresh_proof(busy)
         extra = {"exemplar": "Show it in the library…"}.get(kind, "Edit its reply…" if view.attached else "")
         self.extra_button.setVisible(bool(extra))
         self.extra_button.setText(extra)
@@ -268,24 +295,47 @@ class FixWindow(QDialog):
         lost = view.rerun is not None and view.rerun.state == "lost"
         self.fresh_button.setVisible(bool(view.ready and not view.attached and (lost or view.why_not)))
         self.bisect_button.setEnabled(bool(view.steps))
-        self.patch_button.setVisible(view.patch is not None)
-        self.patch_button.setEnabled(view.patch is not None and self.text.count(view.patch.find) == 1)
+        self.patch_button.setVisible(view.patched is not None)
+        self.patch_button.setEnabled(view.patched not in (None, self.text))
 
-    def _refresh_family(self, busy: bool) -> None:
-        view, button = self._view, self.family_button
-        seeds = self.seeds.value()
-        button.setText("Cancel the family" if view.family_busy else "Run the family")
-        self.seeds.setEnabled(not view.family_busy)
+    def _refresh_proof(self, busy: bool) -> None:
+        view, button = self._view, self.prove_button
+        clue = view.clue
+        proposed = clue is not None and clue.candidate is not None
+        files = view.place is not None and view.place.kind not in ("exemplar", "action")
+        button.setText("Cancel the proof" if view.proving else "Prove")
         button.setShortcut("Alt+F")
-        ended = view.rerun is not None and view.rerun.state == "ended"
-        button.setEnabled(view.family_busy or (ended and not busy))
+        button.setEnabled(view.proving or ((files or proposed) and not busy))
+        what = "your text" if not proposed or self._edited else "the change of this cause"
         tells = (
-            "End the runs of the family; those that are done are kept"
-            if view.family_busy
-            else f"Do the task at {count(seeds, 'other seed')} in the background, with the files as they were and as "
-            "they are"
+            "End the runs of the proof; those that are done are kept"
+            if view.proving
+            else f"Run the task, others like it, and what passed before, without and with {what}; nothing is written"
         )
         button.setToolTip(f"{tells} (Alt+F)")
+        self.pairs.setEnabled(not view.proving)
+        keeps = self.keep_button.isEnabled() and not view.proving
+        for one, accent in (
+            (self.keep_button, keeps),
+            (button, not keeps and proposed),
+            (self.rerun_button, not keeps and not proposed),
+        ):
+            set_flag(one, "accent", accent)
+        llm = view.proposer
+        self.propose_button.setVisible(not view.attached and view.success is not True)
+        self.propose_button.setText(
+            f"Propose with {cut_middle(llm, _LLM_LETTERS)}" if llm else "Propose with an LLM"
+        )
+        self.propose_button.setShortcut("Alt+L")
+        self.propose_button.setEnabled(bool(llm) and view.ready and not busy and not view.proving)
+        asks = f"Ask {llm} for a change that may mend this run; nothing is written (Alt+L)"
+        none = "The built-in LLM cannot propose a change. Choose another LLM in the main window, then open Fix again."
+        self.propose_button.setToolTip(asks if llm else none)
+
+    @property
+    def _edited(self) -> bool:
+        """Whether the text is another than that of the file, and than the change of the clue."""
+        return self.field.edited and self.text != self._view.patched
 
     def _on_step(self) -> None:
         self.step_chosen.emit(self.steps.currentData())
@@ -298,19 +348,36 @@ class FixWindow(QDialog):
             self.pane.wait()
             self.rerun_requested.emit(self._view.place.name, self.text, self.known.isChecked())
 
-    def _on_family(self) -> None:
-        if self._view.family_busy:
-            self.family_cancelled.emit()
+    def _on_prove(self) -> None:
+        view = self._view
+        if view.proving:
+            self.proof_cancelled.emit()
+        elif view.place is not None:
+            self.pane.wait()
+            self.prove_requested.emit(view.place.name, self.text, self.pairs.value())
+
+    def _on_enter(self) -> None:
+        """Do what comes next for the cause that is open: prove its change, or keep what is proven."""
+        clue = self._view.clue
+        if clue is None or clue.proving:
+            return
+        if clue.can_be_kept and self.keep_button.isEnabled():
+            self._on_keep()
+        elif clue.candidate is not None and clue.proof is None and self.prove_button.isEnabled():
+            self._on_prove()
+
+    def _on_line(self) -> None:
+        clue, place = self._view.clue, self._view.place
+        if clue is None or place is None:
+            return
+        if place.name != clue.file:
+            self.place_chosen.emit(clue.file)
         else:
-            self.family_requested.emit(self.seeds.value())
+            self.field.go_to_line(clue.line or 1)
+        self.field.setFocus()
 
-    def _on_seeds(self, seeds: int) -> None:
-        self._remembered.fix_seeds = seeds
-        self._name_seeds()
-        self._refresh()
-
-    def _name_seeds(self) -> None:
-        self.seeds.setSuffix(" seed" if self.seeds.value() == 1 else " seeds")
+    def _on_pairs(self, pairs: int) -> None:
+        self._remembered.fix_pairs = pairs
 
     def _on_keep(self) -> None:
         place = self._view.place
@@ -327,10 +394,12 @@ class FixWindow(QDialog):
             self.exemplar_requested.emit(view.place.name)
 
     def _on_patch(self) -> None:
-        patch = self._view.patch
-        if patch is not None and self.text.count(patch.find) == 1:
-            at = self.text.index(patch.find)
-            self.field.put(self.text.replace(patch.find, patch.put), at + len(patch.put))
+        text = self._view.patched
+        if text is not None and text != self.text:
+            at = next(
+                (at for at, pair in enumerate(zip(text, self.text, strict=False)) if pair[0] != pair[1]), 0
+            )
+            self.field.put(text, at)
             self.field.setFocus()
 
     def _on_save(self) -> None:

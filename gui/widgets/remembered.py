@@ -11,7 +11,7 @@ from core.debugger.attach.views import AttachRequest
 from core.debugger.evaluations.records import BisectRequest, EvalRequest, WorthRequest
 from core.debugger.exemplars.analyses.views import BenchQuery
 from core.debugger.exemplars.library.views import Query
-from core.debugger.fix.views import MOST_SEEDS
+from core.debugger.fix.views import LEAST_PAIRS, MOST_PAIRS
 from core.debugger.timeline.views import Speed
 from core.schema.changes import Changes
 from core.schema.record import Record
@@ -114,8 +114,8 @@ class Remembered:
     """The distance up to which exemplars counted as near duplicates."""
     map_shown = _Kept("retrieval/map", True, lambda text: text != "false", _to_word)
     """Whether the map is shown beside a lookup."""
-    fix_seeds = _Kept("fix/seeds", 5, lambda text: min(MOST_SEEDS, max(1, int(text))))
-    """The number of other seeds at which a fix is tested."""
+    fix_pairs = _Kept("fix/pairs", 8, lambda text: min(MOST_PAIRS, max(LEAST_PAIRS, int(text))))
+    """The number of pairs of runs that a proof makes at most."""
     pace = _Kept("last/pace", 0.0, lambda text: max(0.0, float(text)))
     """Seconds to wait between the steps of a run."""
     downloads = _Kept("browser/downloads", "", str)

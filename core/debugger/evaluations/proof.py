@@ -7,14 +7,18 @@ change only where they fail with it; and sealed ones, which are looked at once, 
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from hashlib import sha256
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 from core.debugger.evaluations.engine import planned
 from core.debugger.evaluations.figures import done_of
 from core.debugger.evaluations.intervals import paired
 from core.debugger.evaluations.records import (
     Candidate,
+    CandidateProof,
     EvaluationPlan,
+    Outcome,
+    Pairs,
+    Proof,
     RepairPlan,
     RepairRequest,
     Spot,
@@ -29,8 +33,8 @@ from core.debugger.evaluations.sequential import (
     ratio_words,
 )
 from core.environments.registry import Environments
+from core.schema.changes import Changes
 from core.schema.errors import BackstepError, TraceError, UsageError
-from core.schema.record import Record
 from core.schema.task import family_of
 from core.trace.evaluated import evaluated_runs
 from core.trace.evaluations import all_evaluations, evaluation_named
@@ -43,85 +47,6 @@ _REPEATS = 1000
 """The time of the first repetition of a case. Below it are the run's start, and its steps."""
 _READ = 2000
 """Stored runs, at most, that are read for those that failed alike or passed."""
-Outcome = Literal["proven", "mended", "harmful", "not mended", "inconclusive", "not tried"]
-"""``proven``: it mends, harms nothing that was tried, and holds on the sealed cases. ``mended``: it does where it was
-chosen, but not on the sealed cases, or there were too few cases to choose by or to seal. ``harmful``: something that
-passed fails."""
-
-
-class Pairs(Record):
-    """Runs on the same cases without a change and with it."""
-
-    judged: int = 0
-    """Pairs of which both runs were judged."""
-    unchanged: int = 0
-    """Successes without the change."""
-    changed: int = 0
-    """Successes with it."""
-    mended: int = 0
-    """Pairs that succeed only with it."""
-    harmed: int = 0
-    """Pairs that succeed only without it."""
-    low: float = -1.0
-    high: float = 1.0
-    """The 95 % interval of the difference of the shares of successes (Newcombe)."""
-
-    @property
-    def words(self) -> str:
-        return f"unchanged {self.unchanged} of {self.judged}, changed {self.changed} of {self.judged}"
-
-
-class CandidateProof(Record):
-    """What came of a candidate."""
-
-    candidate: Candidate
-    outcome: Outcome = "not tried"
-    why: str = ""
-    """It in a sentence."""
-    again: Pairs = Pairs()
-    """The failed run again, from its step or from its start."""
-    chosen: Pairs = Pairs()
-    evidence: float = 1.0
-    """How much likelier these pairs are if the change helps than if it has no effect."""
-    others: int = 0
-    """Cases that had passed and were tried with it."""
-    harmed: tuple[int, ...] = ()
-    """Runs with it that fail, where those without it pass."""
-    sealed: Pairs = Pairs()
-    run: int | None = None
-    """The failed run again with it."""
-
-    @property
-    def sentence(self) -> str:
-        """The figures, those of harm first."""
-        parts = [f"{len(self.harmed)} harmed"] if self.harmed else []
-        pairs = self.chosen if self.chosen.judged else self.again
-        if pairs.judged:
-            parts.append(pairs.words)
-        if self.sealed.judged:
-            parts.append(f"sealed {self.sealed.changed} of {self.sealed.judged}")
-        if self.others:
-            parts.append(f"{self.others - len(self.harmed)} of {self.others} others unharmed")
-        return ", ".join(parts)
-
-
-class Proof(Record):
-    """What is known of the candidates of a repair so far."""
-
-    run: int
-    name: str = ""
-    """Of the evaluation that has the runs."""
-    candidates: tuple[CandidateProof, ...] = ()
-    cost: float | None = None
-    """US dollars of all runs; None if no call had a price."""
-    runs: int = 0
-    why: str = ""
-    """Why it ended before it was known; empty if it did not."""
-
-    @property
-    def best(self) -> CandidateProof | None:
-        """The candidate that was proven."""
-        return next((each for each in self.candidates if each.outcome == "proven"), None)
 
 
 # The plan
@@ -221,16 +146,20 @@ def _sets(request: RepairRequest, row: RunRow, store: TraceStore, environments: 
 
 
 def _evaluated(store: TraceStore) -> list[tuple[EvaluationPlan, tuple[EvaluatedRun, ...]]]:
-    """Return the evaluations that compare changes, each with its plan and runs."""
+    """Return the evaluations in which something was changed, each with its plan and runs, the latest first."""
     evaluations = []
     for row in store.ask(all_evaluations):
         try:
             plan = planned(row)
         except TraceError:
             continue  # Another version of the program has written it.
-        if plan.kind != "tasks":
+        if any(_has_changes(variant) for variant in plan.variants):
             evaluations.append((plan, evaluated_runs(store, row.number)))
     return evaluations
+
+
+def _has_changes(variant: Variant) -> bool:
+    return bool(variant.files) or variant.changes != Changes()
 
 
 def _stored_cases(
@@ -251,7 +180,10 @@ def _stored_cases(
         rows: Iterable[RunRow] = store.rows([done.run for done in runs if done.run is not None])
     else:
         rows = store.runs(limit=_READ)
-    changed = {done.run for _, runs in earlier for done in runs if done.variant != UNCHANGED}
+    changed: set[int | None] = set()
+    for plan, runs in earlier:
+        names = {each.name for each in plan.variants if each.name != UNCHANGED and _has_changes(each)}
+        changed.update(done.run for done in runs if done.variant in names)
     failed: dict[Spot, int] = {}
     passed: dict[Spot, bool] = {}
     for each in rows:
@@ -407,6 +339,19 @@ def proof_of(store: TraceStore, name: str, plan: EvaluationPlan, why: str = "") 
         runs=len(runs),
         why=why,
     )
+
+
+def proofs_of(store: TraceStore, run: int) -> tuple[Proof, ...]:
+    """Return what is known of all changes that were tried for a run, the latest first; raises TraceError."""
+    found = []
+    for row in store.ask(all_evaluations):
+        try:
+            plan = planned(row)
+        except TraceError:
+            continue  # Another version of the program has written it.
+        if plan.repair is not None and plan.run == run:
+            found.append(proof_of(store, row.name, plan, "" if plan.only else "It was not finished."))
+    return tuple(found)
 
 
 def _proof_of(

@@ -1,6 +1,7 @@
 """Records of an evaluation's request: tasks, seeds and variants of the agent."""
 
 from collections.abc import Iterable, Iterator
+from difflib import unified_diff
 from itertools import product
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -198,23 +199,6 @@ class BisectRequest(Request):
         }
 
 
-class FamilyRequest(Request):
-    """Do the task of a run at other seeds, before and after a change; the LLM is by default that of the run."""
-
-    run: int = Field(ge=1)
-    fixed: int = 0
-    """The branch that was made with what was changed; 0 for none."""
-    before: dict[str, str] = {}
-    """The files as they were, by their path in the config folder."""
-    count: int = Field(default=5, ge=1, le=100)
-    """At how many other seeds; a task without seeds is repeated as often."""
-    llm: str = ""
-
-    @property
-    def about(self) -> str:
-        return f"family of run {self.run}"
-
-
 class Candidate(Record):
     """A change of files that may mend a failed run."""
 
@@ -230,6 +214,15 @@ class Candidate(Record):
     """Their texts before; a file that is new is not among them."""
     step: int = 0
     """The step to which its cause leads; 0 for none."""
+
+    @property
+    def diff(self) -> str:
+        """What it changes, as a unified diff."""
+        parts = []
+        for name, text in self.files.items():
+            before = self.base.get(name, "").splitlines()
+            parts.append("\n".join(unified_diff(before, text.splitlines(), name, name, n=1, lineterm="")))
+        return "\n".join(parts)
 
 
 class RepairRequest(Request):
@@ -278,6 +271,87 @@ class RepairPlan(Record):
     """Whether the first two sets repeat the run's own task and seed."""
 
 
+Outcome = Literal["proven", "mended", "harmful", "not mended", "inconclusive", "not tried"]
+"""``proven``: it mends, harms nothing that was tried, and holds on the sealed cases. ``mended``: it does where it was
+chosen, but not on the sealed cases, or there were too few cases to choose by or to seal. ``harmful``: something that
+passed fails."""
+
+
+class Pairs(Record):
+    """Runs on the same cases without a change and with it."""
+
+    judged: int = 0
+    """Pairs of which both runs were judged."""
+    unchanged: int = 0
+    """Successes without the change."""
+    changed: int = 0
+    """Successes with it."""
+    mended: int = 0
+    """Pairs that succeed only with it."""
+    harmed: int = 0
+    """Pairs that succeed only without it."""
+    low: float = -1.0
+    high: float = 1.0
+    """The 95 % interval of the difference of the shares of successes (Newcombe)."""
+
+    @property
+    def words(self) -> str:
+        return f"unchanged {self.unchanged} of {self.judged}, changed {self.changed} of {self.judged}"
+
+
+class CandidateProof(Record):
+    """What came of a candidate."""
+
+    candidate: Candidate
+    outcome: Outcome = "not tried"
+    why: str = ""
+    """It in a sentence."""
+    again: Pairs = Pairs()
+    """The failed run again, from its step or from its start."""
+    chosen: Pairs = Pairs()
+    evidence: float = 1.0
+    """How much likelier these pairs are if the change helps than if it has no effect."""
+    others: int = 0
+    """Cases that had passed and were tried with it."""
+    harmed: tuple[int, ...] = ()
+    """Runs with it that fail, where those without it pass."""
+    sealed: Pairs = Pairs()
+    run: int | None = None
+    """The failed run again with it."""
+
+    @property
+    def sentence(self) -> str:
+        """The figures, those of harm first."""
+        parts = [f"{len(self.harmed)} harmed"] if self.harmed else []
+        pairs = self.chosen if self.chosen.judged else self.again
+        if pairs.judged:
+            parts.append(pairs.words)
+        if self.sealed.judged:
+            parts.append(f"sealed {self.sealed.changed} of {self.sealed.judged}")
+        if self.others:
+            parts.append(f"{self.others - len(self.harmed)} of {self.others} others unharmed")
+        return ", ".join(parts)
+
+
+class Proof(Record):
+    """What is known of the candidates of a repair so far."""
+
+    run: int
+    name: str = ""
+    """Of the evaluation that has the runs."""
+    candidates: tuple[CandidateProof, ...] = ()
+    cost: float | None = None
+    """US dollars of all runs; None if no call had a price."""
+    runs: int = 0
+    why: str = ""
+    """Why it ended before it was known; empty if it did not."""
+
+    @property
+    def best(self) -> CandidateProof | None:
+        """The candidate that was proven."""
+        return next((each for each in self.candidates if each.outcome == "proven"), None)
+
+
 class WorthRequest(Request):
     """Do tasks with and without an exemplar; preset and LLM are by default those of the settings."""
 
@@ -313,11 +387,9 @@ class WorthRequest(Request):
 class EvaluationPlan(Record):
     """The plan of an evaluation; with the runs of its cases, it says what is left to do."""
 
-    kind: Literal["tasks", "bisect", "family", "worth", "repair"] = "tasks"
+    kind: Literal["tasks", "bisect", "worth", "repair"] = "tasks"
     run: int = 0
-    """The run that is bisected or repaired, or whose family is measured."""
-    fixed: int = 0
-    """The run that was made with what a family measures."""
+    """The run that is bisected or repaired."""
     subject: Subject | None = None
     """What is measured of exemplars."""
     variants: tuple[Variant, ...] = Field(min_length=1)

@@ -17,7 +17,6 @@ from core.debugger.evaluations.records import (
     BisectRequest,
     EvalRequest,
     EvaluationPlan,
-    FamilyRequest,
     RepairRequest,
     Request,
     Variant,
@@ -33,7 +32,6 @@ from core.settings.settings import Settings
 from core.settings.user_file import UserFile, problem, read_text
 from core.trace.evaluated import evaluated_runs
 from core.trace.evaluations import evaluation_named
-from core.trace.records import ATTACHED_NAME
 from core.trace.store import TraceStore
 
 AnyRequest = TypeVar("AnyRequest", bound=Request)
@@ -62,8 +60,6 @@ def make_plan(
                 return plan_of_failures(request, store)
             case BisectRequest():
                 return bisect_plan(request, store)
-            case FamilyRequest():
-                return family_plan(request, store, environments)
             case RepairRequest():
                 return repair_plan(request, store, environments)
     raise TypeError(type(request).__name__)
@@ -133,45 +129,6 @@ def plan_of_failures(request: EvalRequest, store: TraceStore) -> EvaluationPlan:
     return plan.again(name, failed, variants)
 
 
-def family_plan(request: FamilyRequest, store: TraceStore, environments: Environments) -> EvaluationPlan:
-    """Return what does the task of a run at other seeds, with the files before a change and as they are.
-
-    Raises UsageError for a run of an attached agent, and TraceError.
-    """
-    row = store.run(request.run)
-    if row.preset == ATTACHED_NAME:
-        raise UsageError(
-            f"Run {request.run} is of an attached agent, which has no files here: start it by hand."
-        )
-    llm = request.llm or row.llm
-    seeded = row.environment != "web" and environments.find(row.task).seeded
-    return EvaluationPlan(
-        kind="family",
-        run=row.run,
-        fixed=request.fixed,
-        variants=(
-            Variant(
-                preset=row.preset,
-                llm=llm,
-                title="before",
-                asked=store.changes(row.run),
-                files=request.before,
-                run=row.run,
-            ),
-            Variant(
-                preset=row.preset,
-                llm=llm,
-                title="after",
-                asked=store.changes(request.fixed or row.run),
-                run=row.run,
-            ),
-        ),
-        tasks=(row.task,),
-        seeds=tuple(range(row.seed + 1, row.seed + 1 + request.count)) if seeded else (row.seed,),
-        times=1 if seeded else request.count,
-    )
-
-
 def files_in(folder: Path) -> dict[str, str]:
     """Return the texts of an agent's files in a folder that is laid out as the config folder.
 
@@ -185,7 +142,7 @@ def files_in(folder: Path) -> dict[str, str]:
     }
     if not texts:
         raise UsageError(
-            f"{folder} is no folder with files of an agent. --before takes one laid out as the config folder, with "
+            f"{folder} is no folder with files of an agent. --change takes one laid out as the config folder, with "
             f"{', '.join(OWN_FOLDERS[:-1])} or {OWN_FOLDERS[-1]} in it."
         )
     return texts

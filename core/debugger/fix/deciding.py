@@ -1,12 +1,15 @@
-"""Proposes where to fix a failed run: the steps of its causes, the likeliest first."""
+"""Proposes what to fix of a failed run: its causes with their patches, those that are proven first."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from core.agent.resources import AgentResources
 from core.debugger.causes.finding import causes_of
 from core.debugger.editing.files import AgentFiles
 from core.debugger.evaluations.bisection import bisected
+from core.debugger.evaluations.proof import proofs_of
+from core.debugger.evaluations.records import Candidate, Proof
 from core.debugger.fix.views import Clue
+from core.debugger.repair.candidates import from_causes
 from core.trace.records import RunRow
 from core.trace.store import TraceStore
 
@@ -22,7 +25,7 @@ _SAID_BY_END = ("budget", "last-step")
 def clues_of(
     store: TraceStore, row: RunRow, resources: AgentResources, files: AgentFiles
 ) -> tuple[Clue, ...]:
-    """Return the steps to put right, the likeliest first; at least one for a run that has steps. Raises TraceError."""
+    """Return what may have decided a run; at least one for a run that has steps. Raises TraceError."""
     steps = [step for step in store.steps(row.run) if step.phase not in ("observe", "recognise", "recall")]
     if not steps:
         return ()
@@ -30,21 +33,24 @@ def clues_of(
     steps = [step for step in steps if step.sealed or step.action or step.outcome != "pending"]
     if not steps:
         reason = f"Run {row.run} has not decided on an action yet: this is its first step."
-        return (Clue(step=last.number, reason=reason),)
+        return (Clue(step=last.number, what=reason),)
     last = steps[-1]
     if row.verdict.success:
         reason = f"Run {row.run} succeeded, so there is nothing to fix. You can still change any step."
-        return (Clue(step=last.number, reason=reason),)
+        return (Clue(step=last.number, what=reason),)
     causes = causes_of(store, row.run, resources, files) if row.outcome != "running" else ()
     end = _ENDS.get(row.outcome, "")
     likely, possible = (
         [
             Clue(
                 step=each.step,
-                reason=f"{each.what} {each.why}",
+                what=each.what,
+                why=each.why,
+                certainty=each.certainty,
+                evidence=each.evidence,
                 file=each.file,
                 line=each.line,
-                patch=each.patch,
+                candidate=next(iter(from_causes((each,), files, resources)), None),
             )
             for each in causes
             if (each.certainty == "possible") == is_possible and not (end and each.kind in _SAID_BY_END)
@@ -52,13 +58,71 @@ def clues_of(
         for is_possible in (False, True)
     )
     # How the run ended says more than what is known to cause such failures and need not have caused this one.
-    at_end = [Clue(step=last.number, reason=end)] if end else []
-    nothing = Clue(step=last.number, reason="This is the last step. Nothing else is known about the failure.")
-    own, by_step = {step.number for step in steps}, dict[int, Clue]()
-    for clue in (*_bisected(store, row), *likely, *at_end, *possible, nothing):
-        if clue.step in own:
-            by_step.setdefault(clue.step, clue)
-    return tuple(by_step.values())
+    at_end = [Clue(step=last.number, what=end)] if end else []
+    own = {step.number for step in steps}
+    found = [clue for clue in (*_bisected(store, row), *likely, *at_end, *possible) if clue.step in own]
+    if not found:
+        found = [
+            Clue(step=last.number, what="This is the last step. Nothing else is known about the failure.")
+        ]
+    return with_proofs(_once(found), proofs_of(store, row.run), files)
+
+
+def _once(clues: Iterable[Clue]) -> Iterator[Clue]:
+    """Yield the clues, each change once."""
+    seen: list[dict[str, str]] = []
+    for clue in clues:
+        if clue.candidate is not None and clue.candidate.files in seen:
+            clue = clue.replace(candidate=None)
+        elif clue.candidate is not None:
+            seen.append(clue.candidate.files)
+        yield clue
+
+
+def with_proofs(clues: Iterable[Clue], proofs: Iterable[Proof], files: AgentFiles) -> tuple[Clue, ...]:
+    """Return clues with what is known of their changes, the latest first, and one for each other change.
+
+    Those whose change is proven go first.
+    """
+    found, tried = list(clues), list[dict[str, str]]()
+    last = found[-1].step
+    for proof in proofs:
+        for each in proof.candidates:
+            change = each.candidate
+            if change.files in tried or (each.outcome == "not tried" and not each.why):
+                continue
+            tried.append(change.files)
+            clue = next(
+                (one for one in found if one.candidate is not None and one.candidate.files == change.files),
+                None,
+            )
+            known = clue_of(change, last) if clue is None else clue
+            known = known.replace(
+                proof=each, runs=proof.runs, cost=proof.cost, in_use=is_in_use(change.files, files)
+            )
+            if clue is None:
+                found.append(known)
+            else:
+                found[found.index(clue)] = known
+    return in_order(found)
+
+
+def clue_of(change: Candidate, last: int) -> Clue:
+    """Return the clue for a change that no cause proposes; `last` is the step of one that is of none."""
+    return Clue(
+        step=change.step or last, what=change.what, file=next(iter(change.files), ""), candidate=change
+    )
+
+
+def in_order(clues: Iterable[Clue]) -> tuple[Clue, ...]:
+    """Return clues with those first whose change is proven."""
+    return tuple(sorted(clues, key=lambda clue: clue.proof is None or clue.proof.outcome != "proven"))
+
+
+def is_in_use(texts: Mapping[str, str], files: AgentFiles) -> bool:
+    """Return whether the files have these texts now."""
+    names = files.names()
+    return all(name in names and files.read(name) == text for name, text in texts.items())
 
 
 def _bisected(store: TraceStore, row: RunRow) -> Iterator[Clue]:
@@ -70,4 +134,4 @@ def _bisected(store: TraceStore, row: RunRow) -> Iterator[Clue]:
     later = any(share.judged for step, share in shares.items() if step > good)
     rest = "; from later steps none did" if later else ""
     counts = f"{shares[good].successes} of {shares[good].judged}"
-    yield Clue(step=good, reason=f"Bisect: from here {counts} branches still succeeded{rest}.")
+    yield Clue(step=good, what=f"Bisect: from here {counts} branches still succeeded{rest}.")

@@ -6,11 +6,14 @@ from collections.abc import Iterator, Sequence
 from core.agent.presets import Preset
 from core.agent.resources import AgentResources
 from core.debugger.editing.files import AgentFiles
-from core.debugger.fix.views import Clue, FixPlace
+from core.debugger.fix.views import Clue, FixPlace, PlaceKind
 from core.schema.changes import OWN, Changes
 from core.schema.errors import BackstepError, UsageError
 from core.schema.step import PhaseRecord, Recalled, Recognised, record_of
 
+_KINDS: dict[str, PlaceKind] = {
+    "policies": "policy", "state_spaces": "state space", "presets": "preset", "prompts": "prompt",
+}  # fmt: skip
 _INSTRUCTION = re.compile(r" {0,3}#[ \t]+Instruction\b", re.IGNORECASE)
 
 
@@ -39,11 +42,17 @@ def places_of(
         *(FixPlace(kind="exemplar", name=id, title=f"Exemplar {id}") for id in used),
         FixPlace(kind="action", name="action", title="The action of this step only"),
     )
-    if clue is None or clue.file not in [place.name for place in places]:
+    if clue is None or clue.file not in files.names():
         return places
-    at_fault = next(place for place in places if place.name == clue.file)
+    at_fault = next((place for place in places if place.name == clue.file), None) or _other(clue.file)
     named = at_fault.replace(line=clue.line or at_fault.line)
     return (named, *(place for place in places if place is not at_fault))
+
+
+def _other(name: str) -> FixPlace:
+    """Return a file that the step itself did not use."""
+    kind = _KINDS.get(name.partition("/")[0], "prompt")
+    return FixPlace(kind=kind, name=name, title=f"{kind[0].upper()}{kind[1:]} {name.partition('/')[2]}")
 
 
 def _policies(

@@ -31,19 +31,6 @@ def _steps(count: int) -> str:
     return "1 step" if count == 1 else f"{count} steps"
 
 
-def stored_rerun(row: RunRow) -> Rerun:
-    """Return a run that was made with what was changed, as it was stored."""
-    return Rerun(
-        run=row.run,
-        step=row.parent_step or 1,
-        fresh=row.parent_run is None,
-        state="left" if row.outcome == "running" else "ended",
-        success=row.verdict.success,
-        steps=row.steps,
-        words=outcome_words(row),
-    )
-
-
 def rerun_of(rerun: Rerun, session: SessionView, store: TraceStore) -> Rerun:
     """Return how the run that is the session's current one stands."""
     match session.mode:

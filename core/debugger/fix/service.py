@@ -1,33 +1,36 @@
-"""Fix: proposes the step and the file at fault in a failed run, changes them, and runs again from there.
+"""Fix: the causes of a failed run with changes that may mend it, proved before a file is written, or tried by hand.
 
-Saved changes can be reverted until they are kept: the old texts are stored here.
+Files that were saved or kept here can be reverted: the old texts are held here.
 """
 
 import asyncio
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from core.agent.presets import ATTACHED
+from core.debugger.causes.finding import causes_of
 from core.debugger.commands import command
 from core.debugger.editing.files import AgentFiles
 from core.debugger.evaluations.engine import planned
-from core.debugger.evaluations.figures import done_of
 from core.debugger.evaluations.processes import EvaluationProcesses
-from core.debugger.evaluations.records import EvaluationPlan, FamilyRequest
+from core.debugger.evaluations.proof import proof_of
+from core.debugger.evaluations.records import Candidate, Proof, RepairRequest
 from core.debugger.evaluations.request import named
-from core.debugger.fix.deciding import clues_of
-from core.debugger.fix.rerun import ActionInPlace, outcome_words, rerun_of, stored_rerun
+from core.debugger.fix.deciding import clue_of, clues_of, in_order, is_in_use
+from core.debugger.fix.rerun import ActionInPlace, outcome_words, rerun_of
 from core.debugger.fix.step_texts import StepTexts
-from core.debugger.fix.views import FamilyResult, FixPlace, FixView, Rerun
+from core.debugger.fix.views import Clue, FixPlace, FixView, Rerun
 from core.debugger.jobs import Job
+from core.debugger.repair.candidates import alike_runs, keep
+from core.debugger.repair.proposing import propose
 from core.debugger.service import Service
 from core.debugger.session_view import SessionView
 from core.schema.action_text import parse_action
 from core.schema.changes import Changes
 from core.schema.errors import BackstepError, TraceError, UsageError
-from core.trace.evaluated import evaluated_runs
-from core.trace.evaluations import all_evaluations
-from core.trace.records import EvaluatedRun, RunRow
+from core.trace.evaluations import evaluation_named
+from core.trace.records import RunRow
 from core.trace.store import TraceStore
 
 if TYPE_CHECKING:
@@ -37,14 +40,21 @@ _ATTACHED = (
     "An attached agent made this run, and Backstep does not have its files. Edit the reply that it "
     "gets at this step, or fix its files and start it again."
 )
-_FAMILY_SECONDS = 1.0
-"""So often the runs of a family are counted while they are made."""
-_FAMILY_BUSY = "The family is already running. Wait for it to end, or cancel it."
+_PROOF_SECONDS = 1.0
+"""So often the runs of a proof are counted while they are made."""
+_PROVING = "A change is already being proved or proposed. Wait for its end, or cancel it."
+_NO_PROOF = {
+    "exemplar": "Whether an exemplar helps is measured in the library (Worth), not here.",
+    "action": "An action of one step changes no file, so there is nothing to prove.",
+}
+_LOOKING = "Looking for runs that failed alike, and for those that passed…"
+_NO_LLM = ("", "rules", "person")
+"""What cannot be asked for a change."""
 _GIVEN_UP = "Going back was cancelled. What you saved is kept. Run again to continue."
 
 
 class FixService(Service[FixView]):
-    """Shows where a run can be fixed; saves changes, runs again from there, and measures the family."""
+    """Shows where a run can be fixed; proves changes, and runs again from a step."""
 
     view = FixView()
 
@@ -54,6 +64,8 @@ class FixService(Service[FixView]):
         """By the name of a file that was saved, the user's own text before; None if there was none."""
         self._before: dict[str, str] = {}
         """By the same name, the text that held before."""
+        self._kept: set[str] = set()
+        """Those of the names that were kept."""
         self._in_place: ActionInPlace | None = None
         """The action that waits to be put in place of the next one of the run made last."""
         self._left: int | None = None
@@ -83,8 +95,14 @@ class FixService(Service[FixView]):
         """Show where a run can be put right; without a step, at the likeliest one."""
         same = run == self.view.run
         kept = self.view.replace(problem="", notice="") if same else FixView(run=run)
-        self.view = kept.replace(saved=tuple(self._originals))
+        self.view = kept.replace(saved=tuple(self._originals), kept=tuple(self._kept))
         await self._show_run(run, step)
+
+    @command
+    async def choose_clue(self, at: int) -> None:
+        """Look at this clue: its step, and its file with the change that is proposed."""
+        if 0 <= at < len(self.view.clues):
+            await self._show_clue(at)
 
     @command
     async def choose_step(self, step: int) -> None:
@@ -104,16 +122,13 @@ class FixService(Service[FixView]):
 
     async def _show_run(self, run: int, step: int) -> None:
         resources = self.services.resources_for(self.services.store.changes(run))
-        row, clues, rows, (family, fixed) = await self.read(
+        row, clues, rows = await self.read(
             lambda store: (
                 store.run(run),
                 clues_of(store, store.run(run), resources, self.files),
                 store.steps(run),
-                _measured(store, run),
             )
         )
-        if family is not None and fixed is not None:
-            self._show_measured(family, fixed)
         # A step can be gone back to once its page has been read.
         steps = tuple(
             (one.number, one.in_words if one.action else "no action")
@@ -129,26 +144,37 @@ class FixService(Service[FixView]):
             attached=row.preset == ATTACHED.name,
             out_of_budget=row.outcome == "budget",
             llm=self._llm_of(row),
+            proposer=next(
+                (llm for llm in (self._llm_of(row), self.session.session.llm) if llm not in _NO_LLM), ""
+            ),
             steps=steps,
             clues=clues,
+            chosen=-1,
         )
         if not steps:
             why = f"Run {run} has read no page yet to which it could go back. Let it take a step first (F10)."
             self.send(self.view.replace(why_not=why, places=(), place=None, text=None))
             return
-        await self._show_step(step or clues[0].step if clues else steps[-1][0])
+        at = next((at for at, clue in enumerate(clues) if step in (0, clue.step)), -1)
+        if at >= 0 and self.view.step in (0, clues[at].step) and self._unkept:
+            self.view = self.view.replace(chosen=at)  # What was being changed continues being changed.
+            await self._show_step(clues[at].step)
+        elif at >= 0:
+            await self._show_clue(at)
+        else:
+            await self._show_step(step or steps[-1][0])
 
-    def _show_measured(self, family: FamilyResult, fixed: RunRow) -> None:
-        """Show the family and what it was run for, unless something newer is in view."""
-        view = self.view
-        shows_other = view.rerun is not None and view.rerun.run != fixed.run
-        if view.family is None and not view.family_busy and not shows_other:
-            self.view = view.replace(family=family, rerun=view.rerun or stored_rerun(fixed))
+    async def _show_clue(self, at: int) -> None:
+        self.view = self.view.replace(chosen=at, place=None)
+        await self._show_step(self.view.clues[at].step)
 
     async def _show_step(self, step: int) -> None:
         view, services = self.view, self.services
         if step not in [number for number, _ in view.steps]:
             raise UsageError(f"Run {view.run} has no step {step} to go back to.")
+        if view.clue is not None and view.clue.step != step:
+            at = next((at for at, clue in enumerate(view.clues) if clue.step == step), -1)
+            view = self.view = view.replace(chosen=at)
         why_not = irreversible = ""
         try:
             services.store.agent(view.run, step)
@@ -161,9 +187,9 @@ class FixService(Service[FixView]):
         if view.attached:
             self.send(self.view.replace(places=(), place=None, text=None))
             return
-        places = self._texts.places(view.clues)
+        places = self._texts.places(view.clue)
         # What was being changed continues being changed at another step, if possible.
-        now = view.place.name if view.place is not None and self._originals else ""
+        now = view.place.name if view.place is not None and self._unkept else ""
         place = next((one for one in places if one.name == now), places[0])
         self.view = self.view.replace(places=places)
         await self._offer(place)
@@ -210,7 +236,7 @@ class FixService(Service[FixView]):
             return
         changes = Changes(llm=view.llm)
         writes = place.kind not in ("exemplar", "action")
-        unchanged = writes and not self._originals and text == self._texts.text_of(place)
+        unchanged = writes and not self._unkept and text == self._texts.text_of(place)
         match place.kind:
             case "exemplar":
                 changes = changes.replace(without=(place.name,))
@@ -226,7 +252,6 @@ class FixService(Service[FixView]):
             busy=True,
             doing=doing,
             rerun=None,
-            family=None,
             text=checked,
             recognised=recognised,
             problem="",
@@ -272,7 +297,7 @@ class FixService(Service[FixView]):
         session = self.session
         url, instruction = (row.start_url, row.instruction) if row.environment == "web" else ("", "")
         self._left = session.session.run or 0
-        self.show(rerun=None, family=None, problem="", notice="")
+        self.show(rerun=None, problem="", notice="")
         session.agent.set_preset(row.preset)
         session.agent.set_llm(self.view.llm)
         session.tasks.open(row.task, row.seed, url=url, instruction=instruction, profile=row.profile or "")
@@ -316,33 +341,71 @@ class FixService(Service[FixView]):
 
     # Saved, kept and put back
 
+    @property
+    def _unkept(self) -> list[str]:
+        """The files that were saved and not kept."""
+        return [name for name in self._originals if name not in self._kept]
+
+    def _hold(self, name: str) -> None:
+        """Hold the text of a file that is about to be written, so that it can be put back."""
+        if name in self._originals and name not in self._kept:
+            return
+        files = self.files
+        self._originals[name] = files.own_text(name)
+        self._before[name] = files.read(name) if name in files.names() else ""
+        self._kept.discard(name)
+
     def _save(self, name: str, text: str) -> None:
         """Write the file where it is another text, and hold what there was."""
-        files = self.files
-        held = files.read(name)
-        if text == held:
+        if text == self.files.read(name):
             return
-        own = files.own_text(name)
-        files.write(name, text)
-        self._originals.setdefault(name, own)
-        self._before.setdefault(name, held)
-        self.view = self.view.replace(saved=tuple(self._originals))
+        self._hold(name)
+        self.files.write(name, text)
+        self._show_saved()
+
+    def _show_saved(self) -> None:
+        files = self.files
+        clues = tuple(
+            clue.replace(in_use=clue.candidate is not None and is_in_use(clue.candidate.files, files))
+            for clue in self.view.clues
+        )
+        self.view = self.view.replace(saved=tuple(self._originals), kept=tuple(self._kept), clues=clues)
         self.session.offer()
 
     @command
     async def keep(self) -> None:
-        """Keep the saved changes; they can no longer be reverted."""
-        if not self._originals:
-            raise UsageError("Nothing to keep. Change something and run again first.")
-        kept = ", ".join(str(self.files.target(name)) for name in self._originals)
-        self._originals.clear()
-        self._before.clear()
+        """Write the change of the clue in view if it was proved, or keep what was saved by hand."""
+        clue = self.view.clue
+        if clue is not None and clue.candidate is not None and clue.can_be_kept:
+            names = list(clue.candidate.files)
+            for name in names:
+                self._hold(name)
+            try:
+                keep(clue.candidate, self.files)
+            except BackstepError:
+                self._forget_unwritten()
+                raise
+        else:
+            names = self._unkept
+        if not names:
+            raise UsageError("Nothing to keep. Prove a change, or change something and run again first.")
+        self._kept.update(names)
+        kept = ", ".join(str(self.files.target(name)) for name in names)
+        self._show_saved()
+        if self.view.place is not None:
+            await self._offer(self.view.place)
         self.session.tell(f"Kept {kept}.")
-        self.show(saved=(), notice=f"Kept: {kept}. It applies to every run from now on.")
+        self.show(notice=f"Kept: {kept}. It applies to every run from now on.")
+
+    def _forget_unwritten(self) -> None:
+        """Hold no longer what was not written after all."""
+        for name, own in tuple(self._originals.items()):
+            if self.files.own_text(name) == own:
+                del self._originals[name], self._before[name]
 
     @command
     async def revert(self) -> None:
-        """Restore all files to before you saved them here; the runs stay."""
+        """Restore all files to before you saved or kept them here; the runs stay."""
         if not self._originals:
             raise UsageError("Nothing to revert.")
         files = self.files
@@ -351,81 +414,163 @@ class FixService(Service[FixView]):
                 files.delete(name)
             else:
                 files.write(name, text)
-            del self._originals[name]
-            del self._before[name]
-        self.session.offer()
-        self.view = self.view.replace(saved=(), family=None)
+            del self._originals[name], self._before[name]
+            self._kept.discard(name)
+        self._show_saved()
         if self.view.place is not None:
             await self._offer(self.view.place)
         self.show(notice="The files were restored; the runs stay.")
 
-    # The family
+    # Proposed and proved
 
     @command
-    async def run_family(self, count: int) -> None:
-        """Do the task at `count` other seeds in the background, with the files as they were and as they are."""
-        view = self.view
+    async def propose(self) -> None:
+        """Let the LLM propose a change, which comes as a clue of its own."""
+        if not self.view.proposer:
+            raise UsageError(
+                "The built-in LLM cannot propose a change. Choose another LLM in the window first."
+            )
+        self.start(self._propose(self.view.run, self.view.proposer), _PROVING)
+
+    async def _propose(self, run: int, llm: str) -> None:
+        self.show(busy=True, doing=f"{llm} is asked for a change…", problem="", notice="")
+        services = self.services
+        try:
+            resources = services.resources_for(services.store.changes(run))
+            causes = await self.read(lambda store: causes_of(store, run, resources, self.files))
+            store = services.store
+            made = await propose(
+                store, store.run(run), causes, services.llms.routed(llm), self.files, resources
+            )
+        finally:
+            self.show(busy=False, doing="")
+        cost = "" if made.cost is None else f" for ${made.cost:.4g}"
+        asked = f"in {'1 call' if made.calls == 1 else f'{made.calls} calls'}{cost}"
+        if made.candidate is None:
+            raise UsageError(f"{llm} proposed no change that can be applied, {asked}: {made.problem}")
+        if self.view.run == run:
+            self._add(made.candidate)
+            await self._show_clue(self.view.chosen)
+            self.show(notice=f"{llm} proposed a change {asked}. Nothing is written; prove it first.")
+
+    @command
+    async def prove(self, name: str, text: str, pairs: int) -> None:
+        """Run with and without a change in the background: that of the clue in view, or this text if it is another.
+
+        At most `pairs` pairs are made to choose it by. Nothing is written.
+        """
         if self.is_busy:
-            raise UsageError(_FAMILY_BUSY)
-        if view.rerun is None:
-            raise UsageError(
-                "Run again from the step first. The family then shows what the change does elsewhere."
-            )
-        if not self._before and not self._differs(view.rerun.run):
-            raise UsageError(
-                "Nothing would be different before and after: the change was kept or put back, or it was of this "
-                "step alone. Change a file and run again first."
-            )
-        request = named(
-            FamilyRequest(run=view.run, fixed=view.rerun.run, before=self._before, count=count, llm=view.llm)
-        )
-        await self._processes.create(request)
-        self.show(family=None, family_busy=True, problem="", notice="")
-        self.start(self._follow_family(request), _FAMILY_BUSY)
+            raise UsageError(_PROVING)
+        candidate = self._candidate(name, text)
+        if candidate is not None:
+            self.start(self._prove(self.view.run, candidate, pairs), _PROVING)
 
-    def _differs(self, fixed: int) -> bool:
-        """Return whether something other than files and LLM was asked of the run that was made."""
-        store = self.services.store
-        before, after = (store.changes(run).replace(llm="") for run in (self.view.run, fixed))
-        return before != after
+    def _candidate(self, name: str, text: str) -> Candidate | None:
+        """Return what is to be proved; None if the text is wrong, which is shown."""
+        view, files = self.view, self.files
+        place = self._place(name)
+        saved = {one: files.read(one) for one in self._unkept}
+        proposed = view.clue.candidate if view.clue is not None else None
+        if proposed is not None and not saved and text in (self._texts.text_of(place), view.patched):
+            return proposed
+        if why := _NO_PROOF.get(place.kind):
+            raise UsageError(why)
+        if place.policy:
+            raise UsageError(
+                "Only this run has this text of the policy. Change the policy's file to prove a change."
+            )
+        checked, recognised = self._texts.checked(place, text)
+        if checked.problem:
+            self.show(text=checked, recognised=recognised)
+            return None
+        texts = saved | {name: text}
+        base = {one: self._before[one] if one in saved else files.read(one) for one in texts}
+        if texts == base:
+            raise UsageError(
+                "Nothing is changed yet. Apply the patch of a cause, or edit the text; then prove it."
+            )
+        what = f"Your change of {', '.join(texts)}."
+        return Candidate(what=what, files=texts, base=base, step=view.step)
+
+    def _add(self, candidate: Candidate) -> None:
+        """Look at the clue that has this change, a new one if there is none."""
+        clues = self.view.clues
+        at = next((at for at, one in enumerate(clues) if _is_of(one, candidate)), None)
+        if at is None:
+            clues, at = (clue_of(candidate, self.view.step), *clues), 0
+        self.send(self.view.replace(clues=clues, chosen=at))
+
+    async def _prove(self, run: int, candidate: Candidate, pairs: int) -> None:
+        self.show(proving=True, done=0, of=0, problem="", notice="", doing=_LOOKING)
+        self._add(candidate)
+        self._note(run, candidate, proving=True)
+        why = ""
+        try:
+            resources, files = self.services.resources_for(self.services.store.changes(run)), self.files
+            alike = await self.read(lambda store: alike_runs(store, store.run(run), resources, files))
+            request = named(RepairRequest(run=run, candidates=(candidate,), pairs=pairs, alike=alike))
+            await self._processes.create(request)
+            why = await self._made(request, candidate)
+        finally:
+            self._note(run, candidate, proving=False)
+            self.show(proving=False, problem=why, doing="")
+        self.session.send_runs(self.session.query)
+
+    async def _made(self, request: RepairRequest, candidate: Candidate) -> str:
+        """Make the runs of a proof and show them as they come; return why they failed, or nothing."""
+        ended_with: list[str] = []
+
+        async def ended(why: str) -> None:
+            ended_with.append(why)
+
+        def said(line: str) -> None:
+            if self.view.run == request.run:
+                self.show(doing=line)
+
+        self._processes.start(request, on_said=said, on_end=ended)
+        while True:
+            is_over = bool(ended_with)
+            proof, total = await self.read(partial(_proof, name=request.name, is_over=is_over))
+            each = proof.candidates[0]
+            self._note(request.run, candidate, proof=each, runs=proof.runs, cost=proof.cost)
+            if self.view.run == request.run:
+                self.show(done=proof.runs, of=total)
+            if is_over:
+                return ended_with[0]
+            await asyncio.sleep(_PROOF_SECONDS)
+
+    def _note(self, run: int, candidate: Candidate, **known: Any) -> None:
+        """Show what is known of a change, if its run is still in view; what is proven goes first."""
+        view = self.view
+        if view.run != run:
+            return
+        looked_at = view.clue
+        clues = [one.replace(**known) if _is_of(one, candidate) else one for one in view.clues]
+        chosen = clues[view.chosen] if looked_at is not None else None
+        ordered = in_order(clues)
+        at = next((at for at, one in enumerate(ordered) if one is chosen), -1)
+        self.send(view.replace(clues=ordered, chosen=at))
 
     @command
-    async def cancel_family(self) -> None:
-        """End the runs of the family; those that are done are kept."""
-        self._end_family()
+    async def cancel_proof(self) -> None:
+        """End the runs of the proof; those that are done are kept."""
+        self._end_proof()
 
-    def _end_family(self) -> None:
+    def _end_proof(self) -> None:
         for name in self._processes:
             self._processes.cancel(name)
 
     @property
     def jobs(self) -> tuple[Job, ...]:
-        view, family = self.view, self.view.family
-        if not view.family_busy:
+        view = self.view
+        if not view.proving:
             return ()
-        done, of = (family.done, family.total) if family is not None else (0, 0)
-        return (Job(title=f"Family of run {view.run}", done=done, of=of, opens="fix", run=view.run),)
+        return (
+            Job(title=f"Proof for run {view.run}", done=view.done, of=view.of, opens="fix", run=view.run),
+        )
 
     async def end_job(self, key: str) -> None:
-        self._end_family()
-
-    async def _follow_family(self, request: FamilyRequest) -> None:
-        problem = ""
-
-        async def ended(why: str) -> None:
-            nonlocal problem
-            problem = why
-
-        self._processes.start(request, on_said=lambda _line: None, on_end=ended)
-        try:
-            while request.name in self._processes:
-                await asyncio.sleep(_FAMILY_SECONDS)
-                family = await self.read(lambda store: measured_family(store, request.run))
-                if family is not None and family.name == request.name and family != self.view.family:
-                    self.show(family=family)
-        finally:
-            self.show(family_busy=False, problem=problem)
-        self.session.send_runs(self.session.query)
+        self._end_proof()
 
     async def close(self) -> None:
         self.session.session_changed.disconnect(self._on_session)
@@ -433,39 +578,18 @@ class FixService(Service[FixView]):
         await self._processes.close()
 
 
-def _measured(store: TraceStore, run: int) -> tuple[FamilyResult | None, RunRow | None]:
-    """Return the latest family of a run, and the run that was made with what was changed."""
-    family = measured_family(store, run)
-    fixed = next(iter(store.rows([family.fixed])), None) if family is not None else None
-    return family, fixed
-
-
 make_service = FixService
 
 
-def measured_family(store: TraceStore, run: int) -> FamilyResult | None:
-    """Return how far the latest family of a run is, or None if there is none."""
-    for row in store.ask(all_evaluations):
-        try:
-            plan = planned(row)
-        except TraceError:
-            continue  # Another version of the program has written it.
-        if (plan.kind, plan.run) == ("family", run):
-            return _result(row.name, plan, done_of(evaluated_runs(store, row.number)))
-    return None
+def _is_of(clue: Clue, candidate: Candidate) -> bool:
+    return clue.candidate is not None and clue.candidate.files == candidate.files
 
 
-def _result(name: str, plan: EvaluationPlan, runs: tuple[EvaluatedRun, ...]) -> FamilyResult:
-    def counted(side: str) -> tuple[int, int]:
-        judged = [bool(run.success) for run in runs if run.variant == side and run.success is not None]
-        return sum(judged), len(judged)
-
-    return FamilyResult(
-        name=name,
-        fixed=plan.fixed,
-        before=counted("before"),
-        after=counted("after"),
-        seeds=len(plan.seeds) * plan.times,
-        done=len(runs),
-        total=plan.total,
-    )
+def _proof(store: TraceStore, name: str, *, is_over: bool) -> tuple[Proof, int]:
+    """Return what is known of a change so far, and how many runs there are at most."""
+    row = evaluation_named(store, name)
+    if row is None:
+        raise UsageError("That evaluation no longer exists.")
+    plan = planned(row)
+    why = "" if plan.only or not is_over else "It was ended before it was known."
+    return proof_of(store, name, plan, why), plan.total

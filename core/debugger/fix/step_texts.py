@@ -1,7 +1,5 @@
 """What can be changed at a step of a run, and the prompt that would result."""
 
-from collections.abc import Iterable
-
 from core.agent.llm_calls import Asker
 from core.agent.resources import AgentResources
 from core.agent.stored_step import StoredPrompt, prompt_at
@@ -35,15 +33,18 @@ class StepTexts:
     def files(self) -> AgentFiles:
         return AgentFiles(self._services.config)
 
-    def places(self, clues: Iterable[Clue]) -> tuple[FixPlace, ...]:
-        """Return what can be changed at the step, the likeliest first; raises UsageError, DataError and TraceError."""
+    def places(self, clue: Clue | None) -> tuple[FixPlace, ...]:
+        """Return what can be changed at the step, that of the clue first.
+
+        Raises UsageError, DataError and TraceError.
+        """
         store, run, step = self._store, self._run, self._step
         changes = store.changes(run)
         resources = self._services.resources_for(changes)
         return places_of(
             store.step(run, step).records,
             store.recalled(run, step),
-            next((clue for clue in clues if clue.step == step), None),
+            clue,
             preset=resources.presets.get(store.run(run).preset),
             resources=resources,
             files=self.files,

@@ -2,27 +2,57 @@
 
 from typing import Literal
 
-from core.debugger.causes.records import Patch
+from core.debugger.causes.records import Certainty, Evidence
 from core.debugger.editing.views import EditText
+from core.debugger.evaluations.records import Candidate, CandidateProof
 from core.debugger.jobs import JobView
 from core.schema.record import Record
 
-MOST_SEEDS = 50
-"""Other seeds that a family may be run at."""
+LEAST_PAIRS, MOST_PAIRS = 5, 100
+"""Pairs of runs that a proof is made of at most."""
 PlaceKind = Literal["policy", "state space", "prompt", "preset", "exemplar", "action"]
 
 
 class Clue(Record):
-    """A step that may have decided the run, with the reason."""
+    """What may have decided the run, and a change that may mend it."""
 
     step: int
-    reason: str
+    what: str
+    """It in a sentence."""
+    why: str = ""
+    """What speaks for it, in a sentence."""
+    certainty: Certainty | Literal[""] = ""
+    """Of a cause; empty for what is none, such as the last step."""
+    evidence: tuple[Evidence, ...] = ()
     file: str = ""
     """The name of the file that is at fault by it; empty if none is."""
     line: int = 0
     """Where in the file, from 1; 0 if it is not known."""
-    patch: Patch | None = None
-    """A change of the file that may mend it."""
+    candidate: Candidate | None = None
+    """A change of files that may mend it."""
+    proof: CandidateProof | None = None
+    """What came of the change; None if it was not tried yet."""
+    runs: int = 0
+    """Those of the proof."""
+    cost: float | None = None
+    """US dollars of the proof; None if no call had a price."""
+    proving: bool = False
+    in_use: bool = False
+    """Whether the change is what the files are now."""
+
+    @property
+    def reason(self) -> str:
+        return f"{self.what} {self.why}".strip()
+
+    @property
+    def place(self) -> str:
+        """File and line, if a file is at fault."""
+        return f"{self.file}:{self.line}" if self.line else self.file
+
+    @property
+    def can_be_kept(self) -> bool:
+        """Whether the change mended failures and harmed nothing that was tried."""
+        return self.proof is not None and self.proof.outcome in ("proven", "mended") and not self.in_use
 
 
 class FixPlace(Record):
@@ -55,27 +85,6 @@ class Rerun(Record):
     """How it ended, or what it waits for."""
 
 
-class FamilyResult(Record):
-    """The task at other seeds, before and after the change."""
-
-    name: str
-    """Of the evaluation."""
-    fixed: int = 0
-    """The run that was made with what was changed; 0 for none."""
-    before: tuple[int, int] = (0, 0)
-    """Successes, and how many runs were judged."""
-    after: tuple[int, int] = (0, 0)
-    seeds: int
-    """At how many other seeds, or how often at the same where the task has none."""
-    done: int = 0
-    total: int
-
-    @property
-    def sentence(self) -> str:
-        (good, judged), (good_after, judged_after) = self.before, self.after
-        return f"{good} of {judged} before, {good_after} of {judged_after} after"
-
-
 class FixView(JobView):
     """A run, the step to fix, the change, and the result."""
 
@@ -95,7 +104,9 @@ class FixView(JobView):
     steps: tuple[tuple[int, str], ...] = ()
     """The steps that you can go back to, each with its action."""
     clues: tuple[Clue, ...] = ()
-    """The likeliest first."""
+    """Those with a proven change first, then the likeliest."""
+    chosen: int = -1
+    """Which of them is looked at; -1 for none."""
     places: tuple[FixPlace, ...] = ()
     """What can be changed at the step, the likeliest first."""
     place: FixPlace | None = None
@@ -112,20 +123,23 @@ class FixView(JobView):
     rerun: Rerun | None = None
     saved: tuple[str, ...] = ()
     """The files that were saved since, and can be restored."""
-    family: FamilyResult | None = None
-    family_busy: bool = False
+    kept: tuple[str, ...] = ()
+    """Those of them that were kept."""
+    proposer: str = ""
+    """The LLM that can be asked for a change; empty if there is none."""
+    proving: bool = False
     notice: str = ""
     problem: str = ""
 
     @property
-    def patch(self) -> Patch | None:
-        """The change that the cause of the step proposes, if it is of what is in view."""
-        patch = next((clue.patch for clue in self.clues if clue.step == self.step), None)
-        return (
-            patch if patch is not None and self.place is not None and patch.file == self.place.name else None
-        )
+    def clue(self) -> Clue | None:
+        """The clue that is looked at."""
+        return self.clues[self.chosen] if 0 <= self.chosen < len(self.clues) else None
 
     @property
-    def reason(self) -> str:
-        """What speaks for the step."""
-        return next((clue.reason for clue in self.clues if clue.step == self.step), "You chose this step.")
+    def patched(self) -> str | None:
+        """The text in view with the change of the clue; None if it has none of it."""
+        candidate = self.clue.candidate if self.clue is not None else None
+        return (
+            candidate.files.get(self.place.name) if candidate is not None and self.place is not None else None
+        )

@@ -61,10 +61,10 @@ class Live:
                 history.append(value)
             self._changed.notify_all()
 
-    def wait(self, condition: Callable[[], object], what: str = "") -> None:
+    def wait(self, condition: Callable[[], object], what: str = "", seconds: float = SECONDS) -> None:
         """Wait until a snapshot meets the condition, and until what is being read beside it has been sent."""
         with self._changed:
-            met = self._changed.wait_for(condition, SECONDS)
+            met = self._changed.wait_for(condition, seconds)
         assert met, f"waited in vain for {what or condition}; the session is {self.view}"
         self.settle()
 

@@ -1,11 +1,14 @@
+import json
 import sqlite3
 from contextlib import closing
 
 import pytest
 
+from core.debugger.evaluations.engine import planned
 from core.schema.errors import TraceError
 from core.trace.blobs import hash_of
 from core.trace.database import MIGRATIONS
+from core.trace.evaluations import all_evaluations
 from core.trace.store import TraceStore
 from tests.core.trace.making import open_as, write_run
 
@@ -161,3 +164,18 @@ def test_without_room_for_the_copy_the_file_is_left_as_it_was(old):
     with pytest.raises(TraceError, match="no backup could be written"):
         open_as(old, (*MIGRATIONS, ADD_MOOD))
     assert version(old) == 1
+
+
+def test_an_evaluation_of_a_family_is_read_as_one_of_tasks(path):
+    open_as(path, MIGRATIONS[:12]).close()
+    variant = {"preset": "plain", "llm": "rules", "title": "before"}
+    plan = {"run": 3, "fixed": 7, "variants": [variant], "tasks": ["t"], "seeds": [1]}
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for kind in ("family", "bisect"):
+            words = json.dumps({**plan, "kind": kind})
+            connection.execute("INSERT INTO evaluations (name, time, plan) VALUES (?, 0, ?)", (kind, words))
+    store = TraceStore.open(path)
+    plans = {row.name: planned(row) for row in store.ask(all_evaluations)}
+    store.close()
+    assert (plans["family"].kind, plans["family"].run) == ("tasks", 3)
+    assert plans["bisect"].kind == "bisect"

@@ -1,8 +1,9 @@
 """Sample views as the service of Fix sends them."""
 
-from core.debugger.causes.records import Patch
+from core.debugger.causes.records import Evidence
 from core.debugger.editing.views import EditText
-from core.debugger.fix.views import Clue, FamilyResult, FixPlace, FixView, Rerun
+from core.debugger.evaluations.records import Candidate, CandidateProof, Pairs
+from core.debugger.fix.views import Clue, FixPlace, FixView, Rerun
 
 POLICY = """+++
 description = "Enters keywords, and a price limit, into the shop's search and brings up the list of results."
@@ -34,6 +35,13 @@ TEXT = EditText(
     "The bundled file stays unchanged.",
     preview="### system\nYou carry out one assignment in a web browser.\n\n### user\nObjective: search_shop [lamp]",
 )
+CHANGE = Candidate(
+    what=f"{NAME}:3: hover is not permitted to the policy.",
+    origin="cause",
+    files={NAME: POLICY.replace('actions = ["type"', 'actions = ["hover", "type"')},
+    base={NAME: POLICY},
+    step=1,
+)
 VIEW = FixView(
     run=14,
     step=3,
@@ -58,21 +66,27 @@ VIEW = FixView(
     clues=(
         Clue(
             step=3,
-            reason="The same task succeeded in run 9; they differ from step 3 on, where the successful run did "
-            "type textbox "
-            "in search.",
-        ),
-        Clue(step=5, reason="The policy search_shop returned nothing."),
-        Clue(
-            step=1,
-            reason="hover is not permitted to the policy; the success took it here.",
-            file=NAME,
-            line=3,
-            patch=Patch(
-                file=NAME, find='actions = ["type", "click"', put='actions = ["hover", "type", "click"'
+            what="The same task succeeded in run 9; they differ from step 3 on.",
+            why="The successful run did type textbox in search.",
+            certainty="likely",
+            evidence=(
+                Evidence(step=3, part="action", text="press [Enter]"),
+                Evidence(run=9, step=3, part="success", text="type [4] [green lamp 40]", ref=4),
             ),
         ),
+        Clue(
+            step=1,
+            what="hover is not permitted to the policy; the success took it here.",
+            why="The element is on the page.",
+            certainty="sure",
+            evidence=(Evidence(step=1, part="page", text='button "Menu"', ref=12),),
+            file=NAME,
+            line=3,
+            candidate=CHANGE,
+        ),
+        Clue(step=5, what="The policy search_shop returned nothing.", certainty="possible"),
     ),
+    chosen=0,
     places=(PLACE, SPACE, PROMPT, EXEMPLAR, ACTION),
     place=PLACE,
     text=TEXT.replace(asked=True),
@@ -81,4 +95,28 @@ VIEW = FixView(
 )
 ENDED = Rerun(run=15, step=3, state="ended", success=True, steps=5, words="success, reward 1, 5 steps")
 
-FAMILY = FamilyResult(name="family of run 14", before=(0, 2), after=(2, 2), seeds=5, done=4, total=10)
+PROOF = CandidateProof(
+    candidate=CHANGE,
+    outcome="proven",
+    why="It mends 4 of 4 sealed failures, and harms nothing that was tried.",
+    again=Pairs(judged=1, changed=1, mended=1),
+    chosen=Pairs(judged=5, changed=5, mended=5),
+    sealed=Pairs(judged=4, changed=4, mended=4),
+    others=12,
+)
+PROPOSED = VIEW.replace(chosen=1, step=1)
+"""The cause with a change is looked at."""
+_HOVER = VIEW.clues[1].replace(proof=PROOF, runs=33, cost=0.04)
+PROVEN = PROPOSED.replace(clues=(_HOVER, VIEW.clues[0], VIEW.clues[2]), chosen=0)
+PROVING = PROPOSED.replace(
+    proving=True,
+    done=7,
+    of=34,
+    clues=(
+        VIEW.clues[0],
+        _HOVER.replace(
+            proving=True, proof=PROOF.replace(outcome="inconclusive", sealed=Pairs(), others=0, why="")
+        ),
+        VIEW.clues[2],
+    ),
+)

@@ -73,7 +73,7 @@ def test_the_file_is_open_at_the_likely_line_and_the_step_is_shown_in_the_main_w
     shown = show(qtbot, controller, samples.VIEW)
     assert shown.field.textCursor().block().text().startswith("Enter the words in the search field.")
     assert shown.field.hasFocus()
-    assert "they differ from step 3" in shown.reason.text()
+    assert "they differ from step 3" in shown.clues.rows.rows[0].text
     assert shown.steps.currentData() == 3
     assert ("show_step", 14, 3) in session.asked
 
@@ -208,34 +208,124 @@ def test_what_stays_done_is_told_and_has_to_be_known_before_the_run_goes_on(cont
     assert shown.rerun_button.isEnabled()
 
 
-def test_a_success_can_be_kept_saved_put_back_and_tried_at_other_seeds(
-    controller, service, window, qtbot
-) -> None:
+def test_a_success_can_be_kept_saved_and_put_back(controller, service, window, qtbot) -> None:
     shown = show(qtbot, controller, samples.VIEW)
     assert not shown.keep_button.isEnabled()
-    assert not shown.family_button.isEnabled()
     view = samples.VIEW.replace(rerun=samples.ENDED, saved=(samples.NAME,))
     again(qtbot, shown, service, view)
     assert "✗ no success" in shown.outcome.before.text()
     assert "✓ success, reward 1, 5 steps" in shown.outcome.after.text()
-    assert (shown.seeds.value(), shown.seeds.text()) == (5, "5 seeds")
-    shown.seeds.setValue(3)
-    assert "at 3 other seeds" in shown.family_button.toolTip()
-    qtbot.keyClick(shown, Qt.Key.Key_F, ALT)
-    qtbot.waitUntil(lambda: service.asked[-1] == ("run_family", 3))
-    assert window.remembered.fix_seeds == 3
-    again(qtbot, shown, service, view.replace(family=samples.FAMILY, family_busy=True))
-    assert "0 of 2 before, 2 of 2 after" in shown.outcome.family.text()
-    assert (shown.outcome.progress.value(), shown.outcome.progress.maximum()) == (4, 10)
-    assert not shown.seeds.isEnabled()
-    shown.family_button.click()
-    assert service.asked[-1] == ("cancel_family",)
     with qtbot.waitSignal(window.runs.keep_requested) as kept:
         shown.save_button.click()
     assert kept.args == [15, ()]
     shown.keep_button.click()
     shown.revert_button.click()
     assert service.asked[-2:] == [("keep",), ("revert",)]
+    again(qtbot, shown, service, view.replace(kept=(samples.NAME,)))
+    assert not shown.keep_button.isEnabled()
+    assert shown.revert_button.isEnabled()
+
+
+def test_from_a_failed_run_to_a_kept_change_it_takes_three_keys(controller, service, window, qtbot) -> None:
+    qtbot.keyClick(window, Qt.Key.Key_Period, CTRL)
+    qtbot.waitUntil(lambda: service.asked != [] and service.asked[-1][0] == "open")
+    shown = show(qtbot, controller, samples.PROPOSED)
+    rows = shown.clues.rows
+    assert rows.hasFocus()
+    qtbot.keyClick(rows, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: service.asked[-1][0] == "prove")
+    assert service.asked[-1] == ("prove", samples.NAME, samples.POLICY, 8)
+    again(qtbot, shown, service, samples.PROVING)
+    asked = len(service.asked)
+    qtbot.keyClick(rows, Qt.Key.Key_Return)
+    assert len(service.asked) == asked  # It is being proved.
+    again(qtbot, shown, service, samples.PROVEN)
+    assert rows.hasFocus()
+    assert rows.key == ("clue", 0)
+    qtbot.keyClick(rows, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: service.asked[-1] == ("keep",))
+
+
+def test_a_proof_shows_its_runs_and_can_be_ended(controller, service, window, qtbot) -> None:
+    shown = show(qtbot, controller, samples.PROPOSED)
+    shown.pairs.setValue(5)
+    assert window.remembered.fix_pairs == 5
+    shown.prove_button.click()
+    assert service.asked[-1] == ("prove", samples.NAME, samples.POLICY, 5)
+    again(qtbot, shown, service, samples.PROVING)
+    assert "7 of at most 34 runs: unchanged 0 of 5, changed 5 of 5" in shown.outcome.proof.text()
+    assert (shown.outcome.progress.value(), shown.outcome.progress.maximum()) == (7, 34)
+    assert not shown.pairs.isEnabled()
+    assert not shown.outcome.before.isVisible()
+    qtbot.keyClick(shown, Qt.Key.Key_F, ALT)
+    qtbot.waitUntil(lambda: service.asked[-1] == ("cancel_proof",))
+
+
+def test_a_card_tells_what_speaks_for_it_what_it_changes_and_what_came_of_that(controller, qtbot) -> None:
+    shown = show(qtbot, controller, samples.PROVEN)
+    told = [(row.text, row.word) for row in shown.clues.rows.rows]
+    assert told[0] == ("1 · hover is not permitted to the policy; the success took it here.", "proven")
+    assert ("Step 1, page", "") in told
+    assert (f"{samples.NAME}:3", "") in told
+    assert ('actions = ["hover", "type", "click", "press", "go_back", "wait"]', "added") in told
+    assert (
+        "Last proof: unchanged 0 of 5, changed 5 of 5, sealed 4 of 4, 12 of 12 others unharmed",
+        "",
+    ) in told
+    assert told[-1] == ("3 · The policy search_shop returned nothing.", "possible")
+
+
+@pytest.mark.parametrize(("outcome", "can"), [("mended", True), ("harmful", False), ("inconclusive", False)])
+def test_only_what_mends_and_harms_nothing_can_be_kept(controller, service, qtbot, outcome, can) -> None:
+    proof = samples.PROOF.replace(outcome=outcome)
+    clues = (samples.PROVEN.clues[0].replace(proof=proof), *samples.PROVEN.clues[1:])
+    shown = show(qtbot, controller, samples.PROVEN.replace(clues=clues))
+    assert shown.clues.rows.rows[0].word == outcome
+    assert shown.keep_button.isEnabled() is can
+    asked = len(service.asked)
+    qtbot.keyClick(shown.clues.rows, Qt.Key.Key_Return)
+    assert service.asked[asked:] == ([("keep",)] if can else [])
+
+
+def test_another_card_is_opened_by_arrow_and_its_evidence_leads_to_the_panel_and_the_element(
+    controller, service, session, window, qtbot
+) -> None:
+    shown = show(qtbot, controller, samples.PROPOSED)
+    rows = shown.clues.rows
+    qtbot.keyClick(rows, Qt.Key.Key_Up)
+    qtbot.waitUntil(lambda: service.asked[-1] == ("choose_clue", 0))
+    again(qtbot, shown, service, samples.PROPOSED)
+    window.place("Log").bring()
+    run = of_window.STEP.run
+    element = of_window.STEP.observation.elements[0]
+    evidence = samples.PROPOSED.clues[1].evidence[0].replace(run=run, step=1, ref=element.ref)
+    shown.evidence_opened.emit(evidence)
+    assert ("show_step", run, 1) in session.asked
+    assert window.place("Observation").is_seen
+    session.step_changed.send(of_window.STEP.replace(number=1))
+    qtbot.waitUntil(lambda: window.elements.pinned == element.ref)
+
+
+def test_the_line_of_a_cause_is_gone_to_in_its_file(controller, service, qtbot) -> None:
+    shown = show(qtbot, controller, samples.PROPOSED)
+    shown.clues.rows.pressed_on.emit(("place",))
+    assert shown.field.place == "line 3, column 1"
+    qtbot.waitUntil(shown.field.hasFocus)
+    again(qtbot, shown, service, samples.PROPOSED.replace(place=samples.PROMPT))
+    shown.clues.rows.pressed_on.emit(("place",))
+    assert service.asked[-1] == ("choose_place", samples.NAME)
+
+
+def test_an_llm_is_asked_for_a_change_by_a_key_and_the_built_in_one_is_not(
+    controller, service, qtbot
+) -> None:
+    shown = show(qtbot, controller, samples.VIEW)
+    assert not shown.propose_button.isEnabled()
+    assert "built-in LLM cannot propose" in shown.propose_button.toolTip()
+    again(qtbot, shown, service, samples.VIEW.replace(proposer="qwen3:8b"))
+    qtbot.waitUntil(shown.propose_button.isEnabled)
+    qtbot.keyClick(shown, Qt.Key.Key_L, ALT)
+    qtbot.waitUntil(lambda: service.asked[-1] == ("propose",))
 
 
 def test_the_same_text_run_again_is_no_proof(controller, service, qtbot) -> None:
@@ -292,7 +382,7 @@ def test_the_patch_of_a_cause_is_put_into_the_text_by_a_key_and_taken_out_by_und
 ) -> None:
     shown = show(qtbot, controller, samples.VIEW)
     assert not shown.patch_button.isVisible()
-    again(qtbot, shown, service, samples.VIEW.replace(step=1))
+    again(qtbot, shown, service, samples.PROPOSED)
     assert shown.patch_button.isVisible()
     qtbot.waitUntil(shown.patch_button.isEnabled)
     qtbot.keyClick(shown, Qt.Key.Key_P, ALT)
@@ -301,5 +391,5 @@ def test_the_patch_of_a_cause_is_put_into_the_text_by_a_key_and_taken_out_by_und
     QTest.keyClick(shown.field, Qt.Key.Key_Z, CTRL)
     qtbot.waitUntil(lambda: shown.text == samples.POLICY)
     qtbot.waitUntil(shown.patch_button.isEnabled)
-    again(qtbot, shown, service, samples.VIEW.replace(step=1, place=samples.PROMPT))
+    again(qtbot, shown, service, samples.PROPOSED.replace(place=samples.PROMPT))
     assert not shown.patch_button.isVisible()

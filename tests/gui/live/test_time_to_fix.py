@@ -233,8 +233,10 @@ def put_right(desk: LiveWindow, qtbot: QtBot, folder: Path, fault: Fault) -> Ges
     assert not controller.fix_window.view.problem, (fault.name, controller.fix_window.view.problem)
     shown = controller.fix_window
     field = shown.field
-    assert fault.reason in shown.reason.text(), fault.name
+    assert fault.reason in shown.view.clue.reason, fault.name
+    assert shown.view.clue.what in shown.clues.rows.rows[shown.view.chosen].text
     assert field.textCursor().block().text() == fault.at_fault, fault.name
+    qtbot.waitUntil(field.hasFocus, timeout=WAIT)
     person.key("select the line", Qt.Key.Key_End, SHIFT, on=field)
     person.done.append("type the right one")
     QTest.keyClicks(field, fault.right)
@@ -246,7 +248,7 @@ def put_right(desk: LiveWindow, qtbot: QtBot, folder: Path, fault: Fault) -> Ges
     assert shown.view.rerun.success is True, (fault.name, shown.view.rerun, shown.view.problem)
     qtbot.waitUntil(shown.keep_button.isEnabled, timeout=WAIT)
     person.key("Keep", Qt.Key.Key_K, ALT, on=shown)
-    qtbot.waitUntil(lambda: shown.view.saved == (), timeout=WAIT)
+    qtbot.waitUntil(lambda: shown.view.kept != (), timeout=WAIT)
     seconds = time.perf_counter() - began
     print(f"{fault.name}: {len(person.done)} gestures ({', '.join(person.done)}), {seconds:.1f} s")
     assert fault.right in (folder / "config" / shown.view.place.name).read_text()

@@ -23,8 +23,16 @@ def fix(studio: Studio) -> QWidget:
 
 
 def fix_patch(studio: Studio) -> QWidget:
-    """A cause has a patch of the file that is open."""
-    return _fix(studio, samples.VIEW.replace(step=1))
+    """A cause has a change of the file that is open."""
+    return _fix(studio, samples.PROPOSED)
+
+
+def fix_proving(studio: Studio) -> QWidget:
+    return _fix(studio, samples.PROVING)
+
+
+def fix_proven(studio: Studio) -> QWidget:
+    return _fix(studio, samples.PROVEN.replace(proposer="qwen3:8b"))
 
 
 def fix_reading(studio: Studio) -> QWidget:
@@ -73,10 +81,7 @@ def fix_rerun(studio: Studio) -> QWidget:
 
 
 def fix_success(studio: Studio) -> QWidget:
-    view = samples.VIEW.replace(
-        rerun=samples.ENDED, saved=(samples.NAME,), family=samples.FAMILY, family_busy=True
-    )
-    return _fix(studio, view)
+    return _fix(studio, samples.VIEW.replace(rerun=samples.ENDED, saved=(samples.NAME,)))
 
 
 def fix_lost(studio: Studio) -> QWidget:

@@ -5,8 +5,8 @@ from itertools import product
 
 import pytest
 
-from core.debugger.evaluations.proof import Proof, cases_of, proof_of, repair_plan
-from core.debugger.evaluations.records import Candidate, EvaluationPlan, RepairRequest
+from core.debugger.evaluations.proof import cases_of, proof_of, repair_plan
+from core.debugger.evaluations.records import Candidate, EvaluationPlan, Proof, RepairRequest
 from core.debugger.evaluations.sequential import ALPHA, ENOUGH, can_be_enough, evidence, least_pairs
 from core.environments.registry import Environments
 from core.schema.errors import UsageError

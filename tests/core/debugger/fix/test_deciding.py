@@ -3,12 +3,8 @@
 import pytest
 
 from core.debugger.causes.kinds.limits import loop_of
-from core.debugger.evaluations.records import EvaluationPlan, Variant
 from core.debugger.fix.deciding import _bisected
-from core.debugger.fix.service import measured_family
-from core.schema.task import Verdict
-from core.trace.evaluations import create_evaluation
-from core.trace.records import Case, CaseAttempt, StepRow
+from core.trace.records import StepRow
 from tests.core.debugger.evaluations.test_bisection import branches, store
 from tests.core.trace.making import start
 
@@ -54,25 +50,3 @@ def test_a_bisection_names_the_last_step_from_which_branches_succeeded(store) ->
 def test_the_same_action_on_other_pages_is_no_loop() -> None:
     rows = [row.replace(url=f"http://shop/{row.number}") for row in steps(*["click [1]"] * 5)]
     assert loop_of(rows) is None
-
-
-def test_the_latest_family_of_a_run_is_counted_on_each_side(store) -> None:
-    failed = store.begin_run(start())
-    assert measured_family(store, failed) is None
-    for name, sides in (("first", {"before": "+", "after": "+"}), ("last", {"before": "-?", "after": "++"})):
-        variants = tuple(Variant(preset="plain", llm="rules", title=side, run=failed) for side in sides)
-        plan = EvaluationPlan(
-            kind="family", run=failed, fixed=7, variants=variants, tasks=("t",), seeds=(1, 2)
-        )
-        number = create_evaluation(store, name, plan.model_dump_json())
-        for side, signs in sides.items():
-            for seed, sign in enumerate(signs, start=1):
-                case = Case(variant=side, task="t", seed=seed)
-                attempt = CaseAttempt(evaluation=number, case=case)
-                run = store.begin_run(start(seed=seed).replace(attempt=attempt))
-                verdict = Verdict(success={"+": True, "-": False, "?": None}[sign])
-                store.end_run(run, outcome="done", verdict=verdict, seconds=1, seconds_in_llm=0)
-    family = measured_family(store, failed)
-    assert family is not None
-    assert (family.name, family.fixed, family.seeds, family.done, family.total) == ("last", 7, 2, 4, 4)
-    assert family.sentence == "0 of 1 before, 2 of 2 after"

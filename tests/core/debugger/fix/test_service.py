@@ -143,14 +143,14 @@ def test_a_run_that_was_out_of_its_budget_is_said_to_be_so_and_goes_on_with_more
     live.wait(lambda: live.view.success is False)
     assert live.row(live.view.run).outcome == "budget"
     view = fix.open(live.view.run)
-    assert "the run was out of its budget of page actions" in view.reason
+    assert "the run was out of its budget of page actions" in view.clue.reason
     view = fix.rerun(view.text.text)
     assert view.notice.startswith(f"The step limit is {1 + 2} now")
     assert live.view.max_steps == 3
     assert live.row(view.rerun.run).parent_step == 2
 
 
-def test_putting_back_gives_the_file_its_earlier_text_and_keeping_lets_go_of_it(fix, failed, live):
+def test_putting_back_gives_the_file_its_earlier_text_also_after_it_was_kept(fix, failed, live):
     before = (live.config / NAME).read_text()
     fixed = fix.open(failed, 1).text.text.replace("Delete", "Save")
     fix.rerun(fixed)
@@ -160,10 +160,14 @@ def test_putting_back_gives_the_file_its_earlier_text_and_keeping_lets_go_of_it(
     assert (live.config / NAME).read_text() == before
     fix.rerun(fixed)
     fix.service.keep()
-    live.wait(lambda: fix.view.saved == () and "Kept" in fix.view.notice)
+    live.wait(lambda: fix.view.kept == (NAME,) and "Kept" in fix.view.notice)
+    fix.service.keep()
+    live.wait(lambda: "Nothing to keep" in fix.view.problem)
+    assert (live.config / NAME).read_text() == fixed
+    fix.service.revert()
+    live.wait(lambda: fix.view.saved == ())
     fix.service.revert()
     live.wait(lambda: "Nothing to revert" in fix.view.problem)
-    assert (live.config / NAME).read_text() == fixed
 
 
 def test_a_bundled_file_is_put_back_by_taking_the_own_copy_away(fix, failed, live):
@@ -232,7 +236,7 @@ def test_a_success_says_that_there_is_nothing_to_fix_and_lets_a_step_be_chosen(f
     live.session.run_commands.run()
     live.wait_mode("ended")
     view = fix.open(live.view.run)
-    assert "succeeded, so there is nothing to fix" in view.reason
+    assert "succeeded, so there is nothing to fix" in view.clue.reason
     assert view.place is not None
     assert view.steps == ((1, view.steps[0][1]),)
 
@@ -251,12 +255,12 @@ def test_the_step_at_which_a_success_on_the_same_task_and_seed_went_another_way_
     live.wait_mode("ended")
     view = fix.open(live.view.run)
     assert view.step == 1
-    assert f'chose click button "TWO"; run {success}, a success, chose click button "ONE"' in view.reason
+    assert f'chose click button "TWO"; run {success}, a success, chose click button "ONE"' in view.clue.reason
     assert (view.place.kind, view.place.name) == ("prompt", "prompts/plain/system.j2")
 
 
-def family_process(monkeypatch, tmp_path, rest: str) -> None:
-    """Let the family be run by a program that looks at its plan."""
+def process(monkeypatch, tmp_path, rest: str) -> None:
+    """Let the runs of a proof be made by a program of the test."""
     main = tmp_path / "main.py"
     main.write_text(f"import sys\n{rest}\n")
     monkeypatch.setattr(core.debugger.job_process, "_MAIN", main)
@@ -267,44 +271,59 @@ def plans(live) -> list[EvaluationPlan]:
         return [planned(row) for row in store.ask(all_evaluations)]
 
 
-def test_the_family_gets_the_files_as_they_were_and_is_cancelled(fix, failed, live, monkeypatch, tmp_path):
-    made = fix.rerun(fix.open(failed, 1).text.text.replace("Delete", "Save")).rerun
-    family_process(monkeypatch, tmp_path, "import time; time.sleep(600)")
+def test_what_was_saved_is_proved_against_what_there_was_before_and_a_proof_is_ended(
+    fix, failed, live, monkeypatch, tmp_path
+):
+    fix.rerun(fix.open(failed, 1).text.text.replace("Delete", "Save"))
+    process(monkeypatch, tmp_path, "import time; time.sleep(600)")
     earlier = len(plans(live))
-    fix.service.run_family(2)
-    live.wait(lambda: fix.view.family is not None)
-    assert fix.view.family_busy
-    assert (fix.view.family.sentence, fix.view.family.done) == ("0 of 0 before, 0 of 0 after", 0)
+    fix.service.prove(NAME, fix.view.text.text, 6)
+    live.wait(lambda: fix.view.of > 0)
+    assert (fix.view.proving, fix.view.done, fix.view.clue.proving) == (True, 0, True)
     assert len(plans(live)) == earlier + 1
     plan = next(one for one in plans(live) if one.run == failed)
-    before, after = plan.variants
-    assert "Press Delete." in before.files[NAME]
-    assert (before.title, after.title, after.files) == ("before", "after", {})
-    assert (plan.run, plan.fixed, plan.times) == (failed, made.run, 2)
-    fix.service.run_family(1)
-    live.wait(lambda: "already running" in fix.view.problem)
-    fix.service.cancel_family()
-    live.wait(lambda: not fix.view.family_busy)
-    assert fix.view.problem == ""
-    view = fix.open(failed)
-    assert (view.family.name, view.rerun.run, view.rerun.state) == (fix.view.family.name, made.run, "ended")
-    fix.service.keep()
-    live.wait(lambda: not fix.view.saved)
-    fix.service.run_family(1)
-    live.wait(lambda: "Nothing would be different" in fix.view.problem)
+    unchanged, changed = plan.variants
+    assert "Press Delete." in unchanged.files[NAME]
+    assert "Press Save." in changed.files[NAME]
+    assert len(plan.repair.choosing) == 6
+    fix.service.prove(NAME, fix.view.text.text, 6)
+    live.wait(lambda: "already being proved" in fix.view.problem)
+    fix.service.cancel_proof()
+    live.wait(lambda: not fix.view.proving)
+    assert (fix.view.problem, fix.view.clue.proof.outcome) == ("", "inconclusive")
+    assert not fix.view.clue.can_be_kept
 
 
-def test_a_family_that_cannot_be_run_says_why(fix, failed, live, monkeypatch, tmp_path):
-    fix.open(failed, 1)
-    fix.service.run_family(1)
-    live.wait(lambda: "Run again from the step first" in fix.view.problem)
-    fix.service.choose_step(1)
-    live.wait(lambda: not fix.view.problem)
-    fix.rerun(fix.view.text.text.replace("Delete", "Save"))
-    family_process(monkeypatch, tmp_path, "print('The browser has ended.', file=sys.stderr); sys.exit(3)")
-    fix.service.run_family(1)
+def test_what_cannot_be_proved_says_why(fix, failed, live, monkeypatch, tmp_path):
+    text = fix.open(failed, 1).text.text
+    fix.service.prove(NAME, text, 5)
+    live.wait(lambda: "Nothing is changed yet" in fix.view.problem)
+    fix.service.prove("action", "click [1]", 5)
+    live.wait(lambda: "changes no file" in fix.view.problem)
+    fix.service.prove(NAME, text.replace("description", "descripton"), 5)
+    live.wait(lambda: "draft.md, line 3" in fix.view.text.problem)
+    process(monkeypatch, tmp_path, "print('The browser has ended.', file=sys.stderr); sys.exit(3)")
+    fix.service.prove(NAME, text.replace("Delete", "Save"), 5)
     live.wait(lambda: "failed: The browser has ended." in fix.view.problem)
-    assert not fix.view.family_busy
+    assert not fix.view.proving
+    assert (live.config / NAME).read_text() == text
+
+
+def test_an_llm_proposes_a_change_and_what_cannot_be_applied_is_told(fix, failed, live, server):
+    view = fix.open(failed, 1)
+    assert view.proposer == "test"
+    block = f"{NAME}\n<<<<<<< SEARCH\nPress Delete.\n=======\nPress Save.\n>>>>>>> REPLACE\n"
+    server.otherwise = lambda request: Reply(text=f"The draft is to be kept.\n\n{block}")
+    fix.service.propose()
+    live.wait(lambda: "proposed a change in 1 call" in fix.view.notice)
+    clue = fix.view.clue
+    assert (clue.what, fix.view.chosen, clue.file) == ("The draft is to be kept.", 0, NAME)
+    assert "Press Save." in fix.view.patched
+    assert "Press Delete." in fix.view.text.text
+    server.otherwise = lambda request: Reply(text="I do not know.")
+    fix.service.propose()
+    live.wait(lambda: "proposed no change that can be applied, in 2 calls" in fix.view.problem)
+    assert not fix.view.busy
 
 
 def test_what_stays_done_is_asked_about_before_the_step_is_gone_back_to(fix, failed, live, monkeypatch):
@@ -320,9 +339,7 @@ def test_what_stays_done_is_asked_about_before_the_step_is_gone_back_to(fix, fai
 def test_an_attached_agent_s_run_has_no_files_to_change(fix, live, monkeypatch, failed):
     store = live.session.services().store
     row = store.run(failed).replace(preset="attached")
-    monkeypatch.setattr(
-        fix.service, "read", lambda question: _answered((row, (), store.steps(failed), (None, None)))
-    )
+    monkeypatch.setattr(fix.service, "read", lambda question: _answered((row, (), store.steps(failed))))
     view = fix.open(failed, 1)
     assert view.attached
     assert view.places == ()
@@ -337,5 +354,5 @@ def test_a_run_that_has_not_decided_yet_is_said_to_be_so(fix, live, server):
     server.otherwise = on('button "ONE"')
     live.open()
     view = fix.open(live.view.run)
-    assert "has not decided on an action yet" in view.reason
+    assert "has not decided on an action yet" in view.clue.reason
     assert (view.going_on, view.steps) == (True, ((1, "no action"),))

@@ -7,11 +7,12 @@ from core.cli.runs import reading
 from core.cli.surroundings import resources_of
 from core.debugger.causes.finding import causes_of
 from core.debugger.causes.records import Cause
+from core.debugger.causes.report import report_of
 from core.debugger.editing.files import AgentFiles
 from core.settings.settings import Settings, config_folder
 
 
-def show_causes(settings: Settings, run: int, *, as_json: bool) -> None:
+def show_causes(settings: Settings, run: int, *, as_json: bool, as_report: bool) -> None:
     """Print the causes of a failed run, the likeliest first; raises UsageError and TraceError."""
     with reading(settings) as store:
         row = store.run(run)
@@ -19,6 +20,10 @@ def show_causes(settings: Settings, run: int, *, as_json: bool) -> None:
         causes = causes_of(store, run, resources, AgentFiles(config_folder()))
         if as_json:
             put_json({"run": run, "causes": causes_json(causes)})
+            return
+        if as_report:
+            for line in report_of(store, row, causes).splitlines():
+                put(line)
             return
         put(f"run {run}: {row.task} seed {row.seed}, {row.preset}, {row.llm}: {verdict_word(row)}")
         if not causes:

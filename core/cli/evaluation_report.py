@@ -7,7 +7,7 @@ from typing import Any
 from core.cli.output import put, put_json, put_table, say
 from core.cli.runs import reading
 from core.cli.surroundings import in_loop, open_unattended
-from core.debugger.causes.spectrum import Suspicion
+from core.debugger.causes.records import Suspicion
 from core.debugger.evaluations.failures import FailureGroup
 from core.debugger.evaluations.figures import GroupShare, counts
 from core.debugger.evaluations.naming import NamedFailures, named

@@ -60,13 +60,20 @@ def add_runs_commands(app: typer.Typer) -> None:
     @app.command()
     def causes(
         run: Annotated[int, typer.Argument(help="The number of a failed run.")],
+        report: Annotated[
+            bool,
+            typer.Option(
+                "--report",
+                help="Print Markdown, with the steps and the prompt of the first cause.",
+            ),
+        ] = False,
         as_json: AsJson = False,
         db: Database = None,
     ) -> None:
         """Show what may have caused a run to fail, with evidence and place, the likeliest first."""
         from core.cli.causes import show_causes
 
-        show_causes(settings_with(db=db), run, as_json=as_json)
+        show_causes(settings_with(db=db), run, as_json=as_json, as_report=report)
 
     @app.command()
     def files(

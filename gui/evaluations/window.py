@@ -6,7 +6,7 @@ from typing import cast
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QShortcut
-from PySide6.QtWidgets import QCheckBox, QMessageBox, QWidget
+from PySide6.QtWidgets import QCheckBox, QMessageBox, QTabWidget, QWidget
 
 from core.debugger.evaluations.matrix import MatrixRow
 from core.debugger.evaluations.views import EvaluationItem, EvaluationsView
@@ -14,6 +14,7 @@ from core.system.program import COMMAND
 from gui.evaluations.evaluation_list import EvaluationList
 from gui.evaluations.matrix import MatrixFilter, MatrixView
 from gui.evaluations.runs import RunsTable, first_run
+from gui.evaluations.suspicions import NONE, SuspicionsTable
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.formats import count, thousands
@@ -57,6 +58,7 @@ class EvaluationsWindow(WatchedWindow):
         self.list = EvaluationList(theme, self)
         self.matrix = MatrixView(theme, self)
         self.runs = RunsTable(theme, self)
+        self.suspicions = SuspicionsTable(theme, self)
         self._make_buttons()
         self.title = ElidedLabel("", self)
         self.title.setFont(theme.heading_font())
@@ -138,7 +140,11 @@ class EvaluationsWindow(WatchedWindow):
         in_column(upper, filters, (self.or_none, 1), spacing=0)
         runs = in_row(None, (self.cell, 1), self.open_button, margins=(12, 6, 10, 6), spacing=8)
         in_column(lower, runs, (self.runs, 1), spacing=0)
-        self.split = splitter(Qt.Orientation.Vertical, upper, lower, sizes=(430, 230), stretch=(1, 0))
+        self.or_unsuspicious = OrWords(self.suspicions, self)
+        self.tabs = QTabWidget(self)
+        self.tabs.addTab(lower, "&Runs of the cell")
+        self.tabs.addTab(self.or_unsuspicious, "S&uspicious parts")
+        self.split = splitter(Qt.Orientation.Vertical, upper, self.tabs, sizes=(430, 230), stretch=(1, 0))
         in_column(inside, title, facts, self.sentence, (self.split, 1), spacing=0)
         on_panel(inside)
         self.or_words = OrWords(inside, self)
@@ -155,6 +161,7 @@ class EvaluationsWindow(WatchedWindow):
         self.matrix.opened.connect(self._on_open_cell)
         self.runs.opened.connect(self.run_wanted.emit)
         self.runs.current.connect(lambda _key: self._refresh_open())
+        self.suspicions.opened.connect(self._on_suspicion)
         QShortcut("Ctrl+F", self, self.search.reach)
         theme.changed.connect(self.update)
 
@@ -167,6 +174,9 @@ class EvaluationsWindow(WatchedWindow):
         self.list.show_items(view.items, view.number)
         if view.chosen is not before.chosen or not before.ready:
             self.matrix.show_matrix(view.chosen.matrix if view.chosen is not None else None)
+            suspicions = view.chosen.suspicions if view.chosen is not None else ()
+            self.suspicions.show_suspicions(suspicions)
+            self.or_unsuspicious.say("" if suspicions else NONE)
         self.problem.show_text(view.problem)
         self.notice.show_text(view.notice)
         self.or_words.say(self._missing())
@@ -257,6 +267,10 @@ class EvaluationsWindow(WatchedWindow):
         run = self.runs.current_key
         if run is not None:
             self.run_wanted.emit(cast(int, run))
+
+    def _on_suspicion(self, run: int | None) -> None:
+        if run is not None:
+            self.run_wanted.emit(run)
 
     def _on_stop(self) -> None:
         if self.view.number is not None:

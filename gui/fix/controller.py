@@ -41,6 +41,7 @@ class FixController(FeatureController):
         self.fix_window: FixWindow | None = None
         """The window, after it was opened."""
         self.follow(service.changed, self._show_view)
+        self.follow(service.reported, self._take_report)
         window.runs.fix_requested.connect(self.open)
         window.step_shown.connect(self._on_step)
 
@@ -70,6 +71,7 @@ class FixController(FeatureController):
         window.clue_chosen.connect(service.choose_clue)
         window.evidence_opened.connect(self._show_evidence)
         window.propose_requested.connect(service.propose)
+        window.report_requested.connect(service.report)
         window.prove_requested.connect(service.prove)
         window.proof_cancelled.connect(service.cancel_proof)
         window.keep_requested.connect(service.keep)
@@ -81,6 +83,11 @@ class FixController(FeatureController):
         window.bisect_requested.connect(main.runs.bisect_requested)
         window.run_opened.connect(main.show_run)
         return window
+
+    @Slot(object)
+    def _take_report(self, text: str) -> None:
+        if self.fix_window is not None:
+            self.fix_window.take_report(text)
 
     def _show_evidence(self, evidence: Evidence) -> None:
         """Show the step in the main window, with the panel that has it and the element marked."""

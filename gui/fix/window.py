@@ -10,6 +10,7 @@ from gui.fix.outcome import OutcomeBox
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.choices import choice_box
+from gui.widgets.copying import to_clipboard
 from gui.widgets.edit_pane import EditPane
 from gui.widgets.formats import cut_middle
 from gui.widgets.layouts import holding, in_column, in_row, splitter
@@ -40,6 +41,7 @@ class FixWindow(QDialog):
     evidence_opened = Signal(object)
     """An `Evidence` of the run in view."""
     propose_requested = Signal()
+    report_requested = Signal()
     prove_requested = Signal(str, str, int)
     """Name, text, and how many pairs of runs at most."""
     proof_cancelled = Signal()
@@ -102,7 +104,14 @@ class FixWindow(QDialog):
             spacing=8,
         )
         known = in_row(None, self.known, 1, margins=(12, 2, 12, 2))
-        causes = in_row(None, (dim_label("Causes"), 1), self.propose_button, margins=(12, 2, 8, 2), spacing=8)
+        causes = in_row(
+            None,
+            (dim_label("Causes"), 1),
+            self.report_button,
+            self.propose_button,
+            margins=(12, 2, 8, 2),
+            spacing=8,
+        )
         left = holding(in_column(None, causes, (self.clues, 1), spacing=0))
         right = holding(in_column(None, chosen, self.hint, (self.or_words, 1), self.note, spacing=0))
         body = splitter(Qt.Orientation.Horizontal, left, right, sizes=(400, 760), stretch=(2, 3))
@@ -133,6 +142,8 @@ class FixWindow(QDialog):
         save = "Save the new run as an exemplar"
         self.save_button = key_button("Save as exemplar…", save, "Alt+X", self._on_save, self)
         self.propose_button = key_button("", "", "Alt+L", self.propose_requested.emit, self)
+        copy = "Copy the run and its causes as Markdown, for a person or a coding agent"
+        self.report_button = key_button("Copy a report", copy, "Alt+C", self.report_requested.emit, self)
         self.prove_button = key_button("Prove", "", "Alt+F", self._on_prove, self)
         self.pairs = labelled(QSpinBox(self, minimum=LEAST_PAIRS, maximum=MOST_PAIRS), "Pairs of a proof")
         self.pairs.setToolTip(
@@ -295,6 +306,7 @@ class FixWindow(QDialog):
         lost = view.rerun is not None and view.rerun.state == "lost"
         self.fresh_button.setVisible(bool(view.ready and not view.attached and (lost or view.why_not)))
         self.bisect_button.setEnabled(bool(view.steps))
+        self.report_button.setEnabled(view.ready)
         self.patch_button.setVisible(view.patched is not None)
         self.patch_button.setEnabled(view.patched not in (None, self.text))
 
@@ -405,6 +417,11 @@ class FixWindow(QDialog):
     def _on_save(self) -> None:
         if self._view.rerun is not None:
             self.save_requested.emit(self._view.rerun.run)
+
+    def take_report(self, text: str) -> None:
+        """Put a report into the clipboard, and say so."""
+        to_clipboard([text])
+        self.notice.show_text("The report is in the clipboard, as Markdown.")
 
     def _on_bisect(self) -> None:
         self.bisect_requested.emit(self._view.run)

@@ -11,6 +11,9 @@ Told by agent and operator: how often the first cause, or one of the first three
 of the fault; how far its step is from the deciding one; how often it is wrong while sure. Beside it Ochiai and DStar
 over what runs used, and a ranking of lines by how rare their words are, which sees no run.
 
+With `--mend N`, the changes that causes propose for N faults of each agent are proved as `repair` does, and what was
+chosen is then run on cases that no proof was made of.
+
 Runs are kept in the folder `--work`, and a second call goes on there; `--score` makes none, and ranks those again. Of
 several agents (`--agent laser`), each can be tried by a call of its own at the same time.
 """
@@ -20,9 +23,11 @@ import asyncio
 import json
 from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
 from core.trace.records import Verdict
 from tests.benchmarks.causes.cells import CELLS, Bench, opened
+from tests.benchmarks.causes.mending import mend, told
 from tests.benchmarks.causes.natural import natural_ranks
 from tests.benchmarks.causes.proving import prove
 from tests.benchmarks.causes.scoring import Ranks, score_mutant, table
@@ -51,12 +56,20 @@ async def measure(given: argparse.Namespace) -> None:
     found: dict[str, list[Ranks]] = {}
     if given.only in ("", "mutants"):
         ranks: list[Ranks] = []
+        mended: list[dict[str, Any]] = []
         for preset in dict.fromkeys(cell.preset for cell in cells):
             # Each agent apart: a success of one would show where another one failed.
             async with opened(given.work / "mutants" / preset) as bench:
                 if not given.score:
                     await prove(bench, [cell for cell in cells if cell.preset == preset], most=given.most)
-                ranks += mutant_ranks(bench)
+                if given.mend:
+                    await mend(bench, most=given.mend)
+                    mended += bench.rows("mending")
+                else:
+                    ranks += mutant_ranks(bench)
+        if given.mend:
+            print(f"## Changes\n\n{told(mended)}\n")
+            return
         found["Mutants"] = ranks
     if given.only in ("", "natural"):
         async with opened(given.work / "natural") as bench:
@@ -79,6 +92,7 @@ def main() -> None:
     )
     parser.add_argument("--only", choices=("", "mutants", "natural"), default="")
     parser.add_argument("--score", action="store_true", help="make no runs")
+    parser.add_argument("--mend", type=int, default=0, help="faults of an agent whose changes are proved")
     parser.add_argument("--json", type=Path, help="where the rank of each failure is written")
     asyncio.run(measure(parser.parse_args()))
 

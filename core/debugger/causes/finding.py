@@ -8,6 +8,7 @@ from core.debugger.causes.facts import FailureFacts
 from core.debugger.causes.kinds import changes, choice, limits, page, policies, replies, spaces
 from core.debugger.causes.kinds.kind import CauseKind
 from core.debugger.causes.records import Cause
+from core.debugger.causes.spectrum import suspicion_by_step
 from core.debugger.editing.files import AgentFiles
 from core.schema.errors import DataError, UsageError
 from core.setup.plugins import Plugins, expect, guarded, load_plugins
@@ -39,9 +40,14 @@ KINDS: tuple[CauseKind, ...] = (
     page.PersonsOwn(),
     page.JudgedWrongly(),
     choice.ChoseOtherwise(),
+    choice.SeedsDiffer(),
     choice.JudgesReason(),
     choice.LastStep(),
 )
+
+
+_SUSPICION = 0.05
+"""What the suspicion of a step adds to the rank of its causes: it decides among causes that are about as likely."""
 
 
 @lru_cache(maxsize=1)
@@ -55,7 +61,8 @@ def causes_of(store: TraceStore, run: int, resources: AgentResources, files: Age
     """Return what may have caused a run to fail, the likeliest first; none for a success.
 
     `resources` and `files` are those that the run used, as they are now. Raises UsageError for a run that has not
-    ended, and TraceError.
+    ended, and TraceError. In an evaluation, causes that are about as likely are ranked by the
+    suspicion of their steps.
     """
     row: RunRow = store.run(run)
     if row.outcome == "running":
@@ -70,7 +77,8 @@ def causes_of(store: TraceStore, run: int, resources: AgentResources, files: Age
                 found += _named(kind, facts)
         except DataError as error:
             log.warning("%s", error)
-    return tuple(sorted(found, key=lambda cause: -cause.rank))
+    suspicious = suspicion_by_step(store, run)
+    return tuple(sorted(found, key=lambda cause: -cause.rank - _SUSPICION * suspicious.get(cause.step, 0.0)))
 
 
 def _named(kind: CauseKind, facts: FailureFacts) -> list[Cause]:

@@ -71,3 +71,21 @@ class Cause(Record):
         if self.file:
             return f"{self.file}:{self.line}" if self.line else self.file
         return f"step {self.step}{f', {self.field}' if self.field else ''}"
+
+
+ElementKind = Literal["state", "action", "policy", "exemplar"]
+
+
+class Suspicion(Record):
+    """How suspicious one state, action, policy or exemplar is."""
+
+    kind: ElementKind
+    name: str
+    """Of an action, with its state: ``results.select_item``."""
+    failed: int
+    """Failed runs that used it."""
+    passed: int
+    score: float
+    """From 0 to 1."""
+    run: int | None = None
+    """A failed run that used it; None if there is none."""

@@ -8,27 +8,14 @@ and A. J. C. van Gemund, On the Accuracy of Spectrum-based Fault Localization, T
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from math import sqrt
-from typing import Literal
+from weakref import WeakKeyDictionary
 
-from core.schema.record import Record
-from core.trace.evaluated import WayStep, ways
+from core.debugger.causes.records import ElementKind, Suspicion
+from core.debugger.evaluations.figures import done_of
+from core.trace.evaluated import WayStep, evaluated_runs, evaluation_of, ways
+from core.trace.evaluations import ended_at
 from core.trace.records import EvaluatedRun
 from core.trace.store import TraceStore
-
-ElementKind = Literal["state", "action", "policy", "exemplar"]
-
-
-class Suspicion(Record):
-    """How suspicious one state, action, policy or exemplar is."""
-
-    kind: ElementKind
-    name: str
-    """Of an action, with its state: ``results.select_item``."""
-    failed: int
-    """Failed runs that used it."""
-    passed: int
-    score: float
-    """From 0 to 1."""
 
 
 def ochiai(failed: int, passed: int, all_failed: int) -> float:
@@ -52,8 +39,11 @@ def ranked(
 ) -> tuple[Suspicion, ...]:
     """Return the elements that runs used, by which of them passed, the most suspicious first."""
     in_failed, in_passed = Counter[tuple[ElementKind, str]](), Counter[tuple[ElementKind, str]]()
+    first: dict[tuple[ElementKind, str], int] = {}
     for run, elements in used.items():
         (in_passed if passed[run] else in_failed).update(set(elements))
+        if not passed[run]:
+            first = dict.fromkeys(elements, run) | first
     failures = sum(not success for success in passed.values())
     found = [
         Suspicion(
@@ -62,10 +52,34 @@ def ranked(
             failed=in_failed[kind, name],
             passed=in_passed[kind, name],
             score=ochiai(in_failed[kind, name], in_passed[kind, name], failures),
+            run=first.get((kind, name)),
         )
         for kind, name in {**in_failed, **in_passed}
     ]
     return tuple(sorted(found, key=lambda one: (-one.score, one.kind, one.name)))
+
+
+def suspicion_by_step(store: TraceStore, run: int) -> dict[int, float]:
+    """Return how suspicious the steps of a run are, from 0 to 1, by its evaluation; empty if it is of none.
+
+    A step is as suspicious as the most suspicious thing that it used.
+    """
+    number = evaluation_of(store, run)
+    if number is None:
+        return {}
+    ended = ended_at(store, number)
+    known = _KNOWN.get(store)
+    if known is None or known[:2] != (number, ended):
+        known = _KNOWN[store] = (number, ended, suspicions_of(store, done_of(evaluated_runs(store, number))))
+    scores = {(one.kind, one.name): one.score for one in known[2]}
+    return {
+        step.number: max((scores.get(element, 0.0) for element in _of_steps((step,))), default=0.0)
+        for step in ways(store, [run]).get(run, ())
+    }
+
+
+_KNOWN: WeakKeyDictionary[TraceStore, tuple[int, float | None, tuple[Suspicion, ...]]] = WeakKeyDictionary()
+"""The evaluation that was asked for last, when its last run ended, and what its runs used."""
 
 
 def _of_steps(steps: Iterable[WayStep]) -> Iterable[tuple[ElementKind, str]]:

@@ -4,7 +4,8 @@ from typing import get_args
 
 from pydantic import TypeAdapter
 
-from core.debugger.causes.spectrum import Suspicion, suspicions_of
+from core.debugger.causes.records import Suspicion
+from core.debugger.causes.spectrum import suspicions_of
 from core.debugger.evaluations.comparison import VariantComparison, compared
 from core.debugger.evaluations.engine import planned
 from core.debugger.evaluations.failures import FailureGroup, failures_of

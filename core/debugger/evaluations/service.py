@@ -13,10 +13,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from core.debugger.causes.spectrum import suspicions_of
 from core.debugger.commands import command
 from core.debugger.evaluations.engine import planned
 from core.debugger.evaluations.failures import deciding_step
-from core.debugger.evaluations.figures import counts
+from core.debugger.evaluations.figures import counts, done_of
 from core.debugger.evaluations.matrix import matrix_of
 from core.debugger.evaluations.processes import EvaluationProcesses
 from core.debugger.evaluations.records import EvaluationPlan, Request
@@ -331,10 +332,13 @@ def _read_whole(
     store: TraceStore, row: EvaluationRow, plan: EvaluationPlan, first: EvaluationRow | None
 ) -> ChosenEvaluation:
     before: tuple[EvaluatedRun, ...] = evaluated_runs(store, first.number) if first is not None else ()
-    matrix = matrix_of(plan, evaluated_runs(store, row.number), before)
+    runs = evaluated_runs(store, row.number)
+    matrix = matrix_of(plan, runs, before)
     if plan.kind == "worth":
         matrix = matrix.replace(sentences=(*matrix.sentences, worth_result(store, row, plan).sentence))
-    return ChosenEvaluation(number=row.number, name=row.name, plan=plan, matrix=matrix)
+    done = done_of(runs)
+    suspicions = suspicions_of(store, done) if any(one.is_failure for one in done) else ()
+    return ChosenEvaluation(number=row.number, name=row.name, plan=plan, matrix=matrix, suspicions=suspicions)
 
 
 make_service = EvaluationsService

@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import SerializeAsAny
 
+from core.debugger.causes.records import Suspicion
 from core.debugger.evaluations.matrix import Matrix
 from core.debugger.evaluations.records import EvaluationPlan, Request
 from core.schema.record import Record
@@ -40,6 +41,8 @@ class ChosenEvaluation(Record):
     name: str
     plan: EvaluationPlan
     matrix: Matrix
+    suspicions: tuple[Suspicion, ...] = ()
+    """What its runs used, the most suspicious first; empty without failures."""
 
 
 class SuiteItem(Record):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.agent.presets import ATTACHED
 from core.debugger.causes.finding import causes_of
+from core.debugger.causes.report import report_of
 from core.debugger.commands import command
 from core.debugger.editing.files import AgentFiles
 from core.debugger.evaluations.engine import planned
@@ -29,6 +30,7 @@ from core.debugger.session_view import SessionView
 from core.schema.action_text import parse_action
 from core.schema.changes import Changes
 from core.schema.errors import BackstepError, TraceError, UsageError
+from core.schema.signal import Signal
 from core.trace.evaluations import evaluation_named
 from core.trace.records import RunRow
 from core.trace.store import TraceStore
@@ -60,6 +62,7 @@ class FixService(Service[FixView]):
 
     def __init__(self, session: "Session") -> None:
         super().__init__(session)
+        self.reported: Signal[str] = Signal()
         self._originals: dict[str, str | None] = {}
         """By the name of a file that was saved, the user's own text before; None if there was none."""
         self._before: dict[str, str] = {}
@@ -420,6 +423,21 @@ class FixService(Service[FixView]):
         if self.view.place is not None:
             await self._offer(self.view.place)
         self.show(notice="The files were restored; the runs stay.")
+
+    @command
+    async def report(self) -> None:
+        """Send the run and its causes as Markdown, by `reported`."""
+        run, resources = (
+            self.view.run,
+            self.services.resources_for(self.services.store.changes(self.view.run)),
+        )
+
+        def read(store: TraceStore) -> str:
+            row = store.run(run)
+            causes = () if row.outcome == "running" else causes_of(store, run, resources, self.files)
+            return report_of(store, row, causes)
+
+        self.reported.send(await self.read(read))
 
     # Proposed and proved
 

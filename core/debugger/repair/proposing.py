@@ -5,23 +5,20 @@ from collections.abc import Sequence
 from core.agent.llm_calls import Answerer, answerer_of
 from core.agent.resources import AgentResources
 from core.debugger.causes.records import Cause
+from core.debugger.causes.report import report_of
 from core.debugger.editing.files import AgentFiles
 from core.debugger.evaluations.records import Candidate
 from core.debugger.fix.places import places_of
 from core.debugger.repair.candidates import applied, blocks_of, change_of
 from core.llm.replies import split_thinking
-from core.schema.errors import BackstepError, LLMError, UsageError
+from core.schema.errors import LLMError, UsageError
 from core.schema.messages import LLMRequest, Message, Purpose, Sampling
 from core.schema.record import Record
-from core.trace.calls import stored_prompt
-from core.trace.evaluated import ways
 from core.trace.records import RunRow
 from core.trace.store import TraceStore
 
 _PURPOSE: Purpose = "judge"
 _SHOWN_CAUSES = 5
-_SHOWN_STEPS = 30
-_LONGEST_PROMPT = 12_000
 _LONGEST_FILE = 24_000
 _ASKED = """\
 You mend a web agent that is made of files: presets, state spaces, policies and prompts. You are told how a run failed,
@@ -67,9 +64,10 @@ async def propose(
     if answerer.name == "rules":
         raise UsageError("The built-in LLM cannot propose a change; choose another LLM with --llm.")
     shown = files_concerned(store, row, causes, files, resources)
+    texts = [f"\n## File {name}\n\n{text[:_LONGEST_FILE]}" for name, text in shown.items()]
     messages = [
         Message(role="system", text=_ASKED),
-        Message(role="user", text=_told(store, row, causes, shown)),
+        Message(role="user", text="\n".join((report_of(store, row, causes), *texts))),
     ]
     proposal, costs = ProposedChange(), list[float]()
     for call in (1, 2):
@@ -81,10 +79,10 @@ async def propose(
         costs += [reply.cost] if reply.cost is not None else []
         proposal = proposal.replace(calls=call, cost=sum(costs) if costs else None)
         text = split_thinking(reply.text)[1]
-        texts, refused = applied(blocks_of(text), files, resources, shown)
-        if texts and not refused:
+        changed, refused = applied(blocks_of(text), files, resources, shown)
+        if changed and not refused:
             step = causes[0].step if causes else 0
-            candidate = change_of(texts, files, what=_sentence(text), origin="LLM", step=step)
+            candidate = change_of(changed, files, what=_sentence(text), origin="LLM", step=step)
             return proposal.replace(candidate=candidate, problem="")
         problem = (
             "\n".join(f"{each.file}: {each.why}" for each in refused) or "There is no block in the reply."
@@ -113,30 +111,6 @@ def files_concerned(
         names += [place.name for place in places]
     known = files.names()
     return {name: files.read(name) for name in dict.fromkeys(names) if name in known}
-
-
-def _told(store: TraceStore, row: RunRow, causes: tuple[Cause, ...], shown: dict[str, str]) -> str:
-    why = row.error or row.verdict.reason
-    parts = [f"The task: {row.instruction}", f"How the run ended: {why or row.outcome}", "Its steps:"]
-    for step in ways(store, [row.run]).get(row.run, ())[-_SHOWN_STEPS:]:
-        words = (f"{step.number}.", step.state, step.action, step.target, step.outcome, step.message)
-        parts.append(" ".join(filter(None, words)))
-    parts.append("What may have caused it, the likeliest first:")
-    for cause in causes[:_SHOWN_CAUSES]:
-        parts.append(f"- {cause.place}, step {cause.step}: {cause.what} ({cause.certainty}: {cause.why})")
-        parts += [f"  step {one.step}, {one.part}: {one.text.strip()[:400]}" for one in cause.evidence]
-    parts += [f"File {name}:\n{text[:_LONGEST_FILE]}" for name, text in shown.items()]
-    if causes and (prompt := _prompt_at(store, row.run, causes[0].step)):
-        parts.append(f"The prompt of step {causes[0].step}:\n{prompt[-_LONGEST_PROMPT:]}")
-    return "\n".join(parts)
-
-
-def _prompt_at(store: TraceStore, run: int, step: int) -> str:
-    calls = [call for call in store.calls.of(run) if call.step == step]
-    try:
-        return "\n\n".join(one.text for one in stored_prompt(store, calls[-1]).messages) if calls else ""
-    except BackstepError:
-        return ""  # It was not kept.
 
 
 def _sentence(text: str) -> str:

@@ -19,6 +19,7 @@ from core.environments.registry import Environments
 from core.llm.endpoints import Keys
 from core.llm.registry import LLMs
 from core.schema.errors import BackstepError
+from core.schema.messages import LLM
 from core.schema.step import Recognised, record_of
 from core.schema.task import Task
 from core.settings.settings import Settings
@@ -88,6 +89,13 @@ CELLS = (
     Cell("synapse", "airline", (*_prompts("synapse"), "prompts/turn.j2")),
     Cell("synapse", "miniwob", (*_files("exemplars/*.jsonl"), *_prompts("synapse"), "prompts/turn.j2")),
 )
+
+
+class _LLMs(LLMs):
+    """Knows the obedient LLM by its name."""
+
+    def get(self, name: str) -> LLM:
+        return ObedientLLM() if name == ObedientLLM.name else super().get(name)
 
 
 class Bench:
@@ -191,7 +199,7 @@ async def opened(folder: Path) -> AsyncIterator[Bench]:
         raise SystemExit("No Chromium is installed here.")
     folder.mkdir(parents=True, exist_ok=True)
     settings = Settings(database=folder / "traces.db", pictures="none", record_network=False)
-    llms = LLMs(settings, keys=Keys())
+    llms = _LLMs(settings, keys=Keys())
     services = await open_services(
         settings,
         ChromiumHost(path),

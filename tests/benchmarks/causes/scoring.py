@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from core.agent.spaces.file import StateSpace
 from core.debugger.causes.finding import causes_of
-from core.debugger.causes.records import Cause
-from core.debugger.causes.spectrum import Suspicion, suspicions_of
+from core.debugger.causes.records import Cause, Suspicion
+from core.debugger.causes.spectrum import suspicions_of
 from core.schema.errors import BackstepError
 from core.settings.toml_layout import layout
 from core.storage.resources import RESOURCES

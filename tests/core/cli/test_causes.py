@@ -69,3 +69,11 @@ def test_a_success_has_none_and_a_run_that_is_not_there_is_refused(trace):
     assert "there is no cause to find" in trace("causes", 2).out
     refused = trace("causes", 9)
     assert (refused.code, "There is no run 9" in refused.err) == (2, True)
+
+
+def test_a_report_is_markdown_with_the_steps_and_what_may_have_caused_the_failure(inside, trace):
+    told = inside("causes", 1, "--report").out
+    assert told.startswith("# Run 1: miniwob/click-link, seed 0\n")
+    assert "The task: Press Go." in told
+    assert "\n## Steps\n\n1. click [1]" in told
+    assert "\n## What may have caused it, the likeliest first\n\n- step 1" in told

@@ -1,5 +1,6 @@
 """Sample evaluations as the service sends them."""
 
+from core.debugger.causes.records import Suspicion
 from core.debugger.evaluations.matrix import matrix_of
 from core.debugger.evaluations.records import EvaluationPlan, Variant
 from core.debugger.evaluations.views import ChosenEvaluation, EvaluationItem, EvaluationsView, SuiteItem
@@ -80,6 +81,13 @@ def item(
     )
 
 
+SUSPICIONS = (
+    Suspicion(kind="action", name="results.select_item", failed=31, passed=6, score=0.84, run=1002),
+    Suspicion(kind="policy", name="search_shop", failed=20, passed=41, score=0.53, run=1004),
+    Suspicion(kind="exemplar", name="buy-lamp", failed=0, passed=12, score=0.0),
+)
+
+
 def view_of(
     plan: EvaluationPlan,
     tries: tuple[EvaluatedRun, ...],
@@ -90,7 +98,8 @@ def view_of(
 ) -> EvaluationsView:
     """Return a view of one evaluation, with `others` below it in the list; `more` are fields of its item."""
     one = item(9, name, plan, tries, **more)
-    chosen = ChosenEvaluation(number=9, name=name, plan=plan, matrix=matrix_of(plan, tries, before))
+    matrix = matrix_of(plan, tries, before)
+    chosen = ChosenEvaluation(number=9, name=name, plan=plan, matrix=matrix, suspicions=SUSPICIONS)
     return EvaluationsView(ready=True, items=(one, *others), suites=SUITES, number=9, chosen=chosen)
 
 

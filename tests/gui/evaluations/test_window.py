@@ -111,6 +111,23 @@ def test_the_runs_of_a_cell_are_shown_failures_first_and_opened_at_the_step_that
     qtbot.waitUntil(lambda: ("show_step", 7, 3) in session.asked)
 
 
+def test_what_runs_used_is_listed_by_suspiciousness_and_a_failed_run_of_it_is_opened(shown, service, qtbot):
+    qtbot.keyClick(shown, Qt.Key.Key_U, Qt.KeyboardModifier.AltModifier)
+    qtbot.waitUntil(shown.suspicions.isVisible)
+    assert [line.cells[:3] for line in shown.suspicions.lines][:2] == [
+        ("0.84", "action", "results.select_item"),
+        ("0.53", "policy", "search_shop"),
+    ]
+    shown.suspicions.opened.emit(shown.suspicions.lines[0].key)
+    assert service.asked[-1] == ("open_run", 1002)
+    asked = len(service.asked)
+    shown.suspicions.opened.emit(shown.suspicions.lines[2].key)  # No failed run used it.
+    assert len(service.asked) == asked
+    chosen = samples.FINISHED.chosen.replace(suspicions=())
+    service.changed.send(samples.FINISHED.replace(chosen=chosen))
+    qtbot.waitUntil(lambda: "no judged run of this evaluation failed" in shown.or_unsuspicious.words.text())
+
+
 def test_what_is_selected_stays_while_runs_come_in(shown, service, qtbot):
     shown.matrix.setCurrentIndex(shown.matrix.cells.index(5, 2))
     shown.matrix.sortByColumn(2, Qt.SortOrder.DescendingOrder)

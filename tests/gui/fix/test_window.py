@@ -3,6 +3,7 @@
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from core.debugger.editing.views import EditText
@@ -19,7 +20,7 @@ CTRL, ALT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.AltModifier
 
 @pytest.fixture
 def service() -> AskedService:
-    return AskedService()
+    return AskedService("reported")
 
 
 @pytest.fixture
@@ -326,6 +327,15 @@ def test_an_llm_is_asked_for_a_change_by_a_key_and_the_built_in_one_is_not(
     qtbot.waitUntil(shown.propose_button.isEnabled)
     qtbot.keyClick(shown, Qt.Key.Key_L, ALT)
     qtbot.waitUntil(lambda: service.asked[-1] == ("propose",))
+
+
+def test_a_report_is_copied_for_whoever_mends_the_agent(controller, service, qtbot) -> None:
+    shown = show(qtbot, controller, samples.VIEW)
+    qtbot.keyClick(shown, Qt.Key.Key_C, ALT)
+    qtbot.waitUntil(lambda: service.asked[-1] == ("report",))
+    service.reported.send("# Run 14")
+    qtbot.waitUntil(lambda: "in the clipboard" in shown.notice.text())
+    assert QApplication.clipboard().text() == "# Run 14"
 
 
 def test_the_same_text_run_again_is_no_proof(controller, service, qtbot) -> None:

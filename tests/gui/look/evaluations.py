@@ -37,6 +37,12 @@ def evaluations(studio: Studio) -> QWidget:
     return shown
 
 
+def evaluations_suspicious(studio: Studio) -> QWidget:
+    shown = _window(studio, samples.FINISHED)
+    shown.tabs.setCurrentIndex(1)  # type: ignore[attr-defined]
+    return shown
+
+
 def evaluations_none(studio: Studio) -> QWidget:
     return _window(studio, EvaluationsView(ready=True))
 

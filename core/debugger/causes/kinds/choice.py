@@ -7,10 +7,13 @@ from core.debugger.causes.facts import FailureFacts
 from core.debugger.causes.kinds.kind import CauseKind, told
 from core.debugger.causes.kinds.limits import instruction_place
 from core.debugger.causes.records import Cause, Evidence
+from core.debugger.compare.parting import OF_EACH_TASK
 from core.schema.action_space import Choice
 from core.schema.step import Acted, Recognised
 from core.trace.records import StepRow
 
+_SAME_REPLY = ("rules", "person")
+"""LLMs whose replies do not differ by chance."""
 _MISSING = re.compile(
     r"missing ([^;)]+)|(\w[\w ]*) (?:was|were|is|are) not\b|expected ([^;,)]+)", re.IGNORECASE
 )
@@ -41,6 +44,36 @@ class ChoseOtherwise(CauseKind):
             field="action",
             certainty="likely" if facts.is_same_seed else "possible",
             why="The action of the success was permissible here as well.",
+        )
+
+
+class SeedsDiffer(CauseKind):
+    """The LLM replied otherwise to the prompt that a success at the same seed got: the agent succeeds at times."""
+
+    name = "seeds-differ"
+    weight = 0.44
+
+    def find(self, facts: FailureFacts) -> Iterator[Cause]:
+        row, success = facts.row, facts.success
+        if facts.differs is None or success is None or facts.differs[2] != "action" or row.llm in _SAME_REPLY:
+            return
+        step, other, _ = facts.differs
+        alike = [
+            run
+            for run in facts.store.runs(task=row.task, limit=OF_EACH_TASK)
+            if (run.seed, run.preset, run.llm, run.parent_run) == (row.seed, row.preset, row.llm, None)
+            and run.verdict.success is not None
+            and not run.touched
+        ]
+        good = [run.run for run in alike if run.verdict.success]
+        yield told(
+            step.number,
+            f"The LLM did {step.in_words}, and for the same prompt {other.in_words} in run {success.row.run}. At this "
+            f"task and seed {len(good)} of {len(alike)} runs succeeded.",
+            Evidence(step=step.number, part="reply", text=step.thought),
+            *facts.by_success(other.thought, other.number),
+            field="reply",
+            why="Pages, states and prompts of both runs are the same up to there, so chance may have decided.",
         )
 
 

@@ -12,6 +12,7 @@ from core.debugger.editing.files import AgentFiles
 from core.schema.errors import UsageError
 from core.storage.resources import RESOURCES
 from tests.core.debugger.live import Live
+from tests.core.stage import on
 
 SHOP = "state_spaces/shop.toml"
 BUNDLED = (RESOURCES / SHOP).read_text("utf-8")
@@ -90,6 +91,20 @@ def test_a_success_has_no_cause_and_a_run_under_way_is_refused(live: Live) -> No
     assert live.view.run is not None
     with pytest.raises(UsageError, match="has not ended yet"):
         causes(live, live.view.run)
+
+
+def test_an_llm_that_replies_otherwise_to_the_same_prompt_is_told_with_how_often_it_succeeds(
+    live: Live, server
+) -> None:
+    for words in ("ONE", "TWO"):
+        server.otherwise = on(f'button "{words}"')
+        live.open(seed=4711)
+        live.session.run_commands.run()
+        live.wait_mode("ended")
+    assert live.view.run is not None
+    kinds = {one.kind: one for one in causes(live, live.view.run)}
+    assert "for the same prompt click button" in kinds["seeds-differ"].what
+    assert "1 of 2 runs succeeded" in kinds["seeds-differ"].what
 
 
 def test_every_cause_says_where_and_why_in_whole_sentences(live: Live) -> None:

@@ -6,7 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.debugger.causes.spectrum import ochiai, ranked
+from core.debugger.causes.spectrum import ochiai, ranked, suspicion_by_step
+from tests.core.debugger.evaluations.test_report import Written, store
+from tests.core.trace.making import start
+
+__all__ = ["store"]
 
 ELEMENT = st.sampled_from(
     [("state", "results"), ("action", "results.buy"), ("policy", "shop"), ("exemplar", "a")]
@@ -25,6 +29,7 @@ def test_what_only_failed_runs_used_is_most_suspicious() -> None:
     assert (second.name, second.failed, second.passed) == ("results", 2, 2)
     assert second.score == pytest.approx(2 / sqrt(2 * 4))
     assert [(one.name, one.score) for one in others] == [("a", 0.0)]
+    assert (first.run, second.run, others[0].run) == (1, 1, None)
 
 
 @given(st.dictionaries(st.integers(1, 8), st.tuples(st.lists(ELEMENT, max_size=4), st.booleans())))
@@ -37,3 +42,18 @@ def test_scores_are_shares_and_the_order_is_theirs(runs) -> None:
 
 def test_without_failures_nothing_is_suspicious() -> None:
     assert ochiai(0, 3, 0) == 0.0
+
+
+def test_a_step_is_as_suspicious_as_what_it_used_in_the_evaluation_of_its_run(store) -> None:
+    written = Written(store, "a")
+    failed = written.run("a", 0, "Buy", "Send", success=False)
+    written.run("a", 1, "Buy", success=True)
+    scores = suspicion_by_step(store, failed)
+    assert set(scores) == {1, 2}
+    assert 0 < scores[1] <= scores[2] <= 1
+    written.run("a", 2, "Buy", success=True)
+    assert suspicion_by_step(store, failed)[1] < scores[1]  # It is read again.
+
+
+def test_a_run_of_no_evaluation_has_no_suspicious_steps(store) -> None:
+    assert suspicion_by_step(store, store.begin_run(start())) == {}

@@ -112,7 +112,7 @@ def _details(clue: Clue) -> Iterator[Row]:
     if clue.proof is not None and (clue.proof.sentence or clue.proof.why):
         cost = "" if clue.cost is None else f", ${clue.cost:.4g}"
         yield Row(
-            text=f"Last proof: {clue.proof.sentence or _outcome(clue)}",
+            text=f"{'So far' if clue.proving else 'Last proof'}: {clue.proof.sentence or _outcome(clue)}",
             detail=f"{clue.proof.why} {count(clue.runs, 'run')}{cost}.".strip(),
             indent=1,
             key=("proof",),

@@ -129,7 +129,7 @@ class FixWindow(QDialog):
         theme.size_window(self, 1180, 760)
 
     def _box(self, name: str, tooltip: str, chosen: object) -> QComboBox:
-        box = choice_box(name, tooltip, letters=18, parent=self)
+        box = choice_box(name, tooltip, letters=8, parent=self)
         box.activated.connect(chosen)
         return box
 
@@ -274,7 +274,7 @@ class FixWindow(QDialog):
         busy = view.busy or (view.rerun is not None and view.rerun.state == "going on")
         saves = kind in ("policy", "state space", "prompt", "preset")
         words = {"exemplar": "Run again without it", "action": "Run again with this action"}.get(
-            kind, "Save and run again from here"
+            kind, "Save and run again"
         )
         self.rerun_button.setText(words)
         self.rerun_button.setShortcut("Ctrl+Return")  # Another text makes the key invalid.
@@ -297,7 +297,7 @@ class FixWindow(QDialog):
         self.keep_button.setToolTip(f"{keep} (Alt+K)")
         self.keep_button.setEnabled((retires or keeps or bool(unkept)) and not busy)
         succeeded = view.rerun is not None and view.rerun.success is True
-        self.save_button.setEnabled(succeeded)
+        self.save_button.setVisible(succeeded)
         self._refresh_proof(busy)
         extra = {"exemplar": "Show it in the library…"}.get(kind, "Edit its reply…" if view.attached else "")
         self.extra_button.setVisible(bool(extra))
@@ -329,7 +329,7 @@ class FixWindow(QDialog):
         keeps = self.keep_button.isEnabled() and not view.proving
         for one, accent in (
             (self.keep_button, keeps),
-            (button, not keeps and proposed),
+            (button, not keeps and proposed and not view.proving),
             (self.rerun_button, not keeps and not proposed),
         ):
             set_flag(one, "accent", accent)

@@ -36,9 +36,10 @@ class ReplaceBar(QWidget):
         for button in (back, on, one, every):
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # After a click, typing goes on in the field.
         for field in (self.field, self.other):
-            field.setFixedWidth(theme.scaled(230))
-        found = in_row(None, self.field, back, on, self.counted, 1, spacing=4)
-        self.replacing = holding(in_row(None, self.other, one, every, 1, spacing=4))
+            field.setMinimumWidth(theme.scaled(80))
+            field.setMaximumWidth(theme.scaled(230))
+        found = in_row(None, (self.field, 9), back, on, self.counted, 1, spacing=4)
+        self.replacing = holding(in_row(None, (self.other, 9), one, every, 1, spacing=4))
         in_column(self, found, self.replacing, margins=(8, 4, 8, 4), spacing=4)
 
     def open(self, *, replaces: bool) -> None:

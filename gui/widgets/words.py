@@ -12,6 +12,8 @@ from gui.theme.theme import Theme
 from gui.widgets.formats import in_line
 
 AnyWidget = TypeVar("AnyWidget", bound=QWidget)
+_LEAST_SHOWN = 2
+"""Maximum number of characters of cut text that are not worth showing."""
 _PAGE = 5000
 """Maximum number of characters of a paragraph."""
 
@@ -50,6 +52,8 @@ class ElidedLabel(QLabel):
         painter = QPainter(self)
         room = self.contentsRect()
         text = self.fontMetrics().elidedText(self.text(), self._mode, room.width())
+        if len(text) <= _LEAST_SHOWN and text != self.text():
+            return  # It would say nothing.
         painter.setPen(self.palette().color(self.foregroundRole()))
         painter.drawText(room, int(self.alignment() | Qt.AlignmentFlag.AlignVCenter), text)
 

@@ -173,6 +173,19 @@ def add_evaluation_commands(app: typer.Typer, with_embedded: Any) -> None:
         others: Annotated[
             int, typer.Option("--others", min=0, max=1000, help="Cases that passed and are tried, at most.")
         ] = 12,
+        optimise: Annotated[
+            bool,
+            typer.Option(
+                "--optimise", help="Let GEPA rewrite the files of --component, by the runs of --evaluation."
+            ),
+        ] = False,
+        component: Annotated[
+            list[str] | None,
+            typer.Option("--component", help="A file that GEPA may rewrite; repeat it for more."),
+        ] = None,
+        max_runs: Annotated[
+            int, typer.Option("--max-runs", min=4, max=10_000, help="How many runs GEPA makes at most.")
+        ] = 60,
         keep: Annotated[bool, typer.Option("--keep", help="Write what is proven to your own files.")] = False,
         no_runs: Annotated[
             bool,
@@ -190,6 +203,8 @@ def add_evaluation_commands(app: typer.Typer, with_embedded: Any) -> None:
             raise UsageError("Give the number of a failed run, or --evaluation NAME.")
         if no_runs and not proved.name:
             raise UsageError("Use --name with --no-runs, to say which proof is meant.")
+        if optimise and not (evaluation and component and llm):
+            raise UsageError("Give --optimise an --evaluation, the --llm that rewrites, and a --component.")
         settings = proved.settings()
         asked = RepairAsked(
             run=run or 0,
@@ -197,9 +212,12 @@ def add_evaluation_commands(app: typer.Typer, with_embedded: Any) -> None:
             llm=llm,
             change=change,
             edits=read_text(Path(edits[1:])) if edits.startswith("@") else edits,
+            optimise=optimise,
+            components=tuple(component or ()),
+            max_runs=max_runs,
             keep=keep,
             no_runs=no_runs,
-            most=most,
+            most=1 if optimise else most,
             pairs=pairs,
             sealed=sealed,
             others=others,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from core.agent.resources import AgentResources
 from core.cli.causes import causes_json
@@ -49,6 +49,11 @@ class RepairAsked(RunLimits):
     """A folder with changed files, in place of all other candidates."""
     edits: str = ""
     """Search-and-replace blocks, in place of all other candidates."""
+    optimise: bool = False
+    """Whether GEPA rewrites `components`, in place of all other candidates."""
+    components: tuple[str, ...] = ()
+    max_runs: int = 60
+    """Runs that GEPA makes at most."""
     keep: bool = False
     no_runs: bool = False
     """Whether only what was proved under `name` is told and kept."""
@@ -119,7 +124,9 @@ def _repaired(
     for number, failures in enumerate(groups, 1):
         name = f"{asked.name} {number}" if asked.name and number > 1 else asked.name
         try:
-            request, plan = _plan(asked, name, failures, settings, environments, resources, files)
+            request, plan = _plan(
+                asked, name, failures, settings, environments, with_embedded, resources, files
+            )
         except UsageError as error:
             if not asked.evaluation:
                 raise
@@ -168,11 +175,12 @@ def _plan(
     failures: Failures,
     settings: Settings,
     environments: Environments,
+    with_embedded: WithEmbedded,
     resources: AgentResources,
     files: AgentFiles,
 ) -> tuple[RepairRequest, EvaluationPlan]:
     """Return what is to be proved: that of an earlier start with this name, or candidates that are found now."""
-    fields = {
+    fields: dict[str, Any] = {
         **asked.model_dump(include=set(RunLimits.model_fields)),
         "run": failures.row.run,
         "name": name,
@@ -199,10 +207,40 @@ def _plan(
             return request, plan.replace(only=())
         if asked.no_runs:
             raise UsageError(f'There is no proof "{name}". Prove a change first, without --no-runs.')
-        own = resources.changed(store.changes(failures.row.run))
-        candidates = _candidates(asked, failures, store, settings, own, files)
-        request = named(RepairRequest(**fields, candidates=candidates))
+    if asked.optimise:
+        fields |= _optimised(asked, failures, settings, environments, with_embedded)
+    with reading(settings) as store:
+        if not asked.optimise:
+            own = resources.changed(store.changes(failures.row.run))
+            fields["candidates"] = _candidates(asked, failures, store, settings, own, files)
+        request = named(RepairRequest.model_validate(fields))
         return request, repair_plan(request, store, environments)
+
+
+def _optimised(
+    asked: RepairAsked,
+    failures: Failures,
+    settings: Settings,
+    environments: Environments,
+    with_embedded: WithEmbedded,
+) -> dict[str, object]:
+    """Return the candidate that GEPA made, and the cases that it was made by."""
+    from core.cli.optimise import optimised
+
+    made = optimised(
+        asked.evaluation,
+        failures.row,
+        asked.components,
+        asked.llm,
+        settings,
+        environments,
+        with_embedded,
+        most_runs=asked.max_runs,
+        max_cost=asked.max_cost,
+    )
+    if made.candidate is None:
+        raise UsageError("GEPA found no texts that are better than those in use.")
+    return {"candidates": (made.candidate,), "alike": (), "used": made.spots}
 
 
 def _candidates(

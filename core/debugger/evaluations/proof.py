@@ -125,7 +125,7 @@ def _sets(request: RepairRequest, row: RunRow, store: TraceStore, environments: 
             if task.environment == row.environment and family_of(task.id) == family_of(row.task)
         ]
         fresh = _shuffled(family, lambda spot: spot.task)
-    known = {own, *passed, *opened}
+    known = {own, *passed, *opened, *request.used}
     spots = list(dict.fromkeys(spot for spot in (*alike, *fresh) if spot not in known))[:needed]
     repeated = len(spots) < least_pairs() and row.llm != "rules"
     if repeated:  # The same case says something only of an LLM that does not always answer alike.

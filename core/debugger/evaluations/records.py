@@ -225,6 +225,14 @@ class Candidate(Record):
         return "\n".join(parts)
 
 
+class Spot(Record):
+    """A task, its seed, and the how manieth time."""
+
+    task: str
+    seed: int
+    time: int = 1
+
+
 class RepairRequest(Request):
     """Prove that a change mends a failed run, and harms nothing that passed."""
 
@@ -235,6 +243,8 @@ class RepairRequest(Request):
     """The name of the evaluation whose runs say what failed alike and what passed; empty for all stored runs."""
     alike: tuple[int, ...] = ()
     """Failed runs with the same cause."""
+    used: tuple[Spot, ...] = ()
+    """Cases that the candidates were made from; no candidate is chosen by them."""
     pairs: int = Field(default=8, ge=5, le=100)
     """With and without the change, at most, to choose it by."""
     sealed: int = Field(default=4, ge=0, le=100)
@@ -245,14 +255,6 @@ class RepairRequest(Request):
     @property
     def about(self) -> str:
         return f"repair of run {self.run}"
-
-
-class Spot(Record):
-    """A task, its seed, and the how manieth time."""
-
-    task: str
-    seed: int
-    time: int = 1
 
 
 class RepairPlan(Record):

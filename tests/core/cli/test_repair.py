@@ -151,3 +151,59 @@ def test_what_was_never_proved_is_not_kept(inside, failed):
     assert (done.code, done.out) == (2, "")
     assert 'There is no proof "typo".' in done.err
     assert inside("repair", failed, "--no-runs").code == 2
+
+
+def rewrites(request):
+    """Act by the prompt, and write it anew where that is asked."""
+    if "Write the file anew" in request.texts[-1]:
+        assert "This is the file prompts/plain/system.j2" in request.texts[-1]
+        assert "What may have caused it" in request.texts[-1]
+        return Reply(text=f"It has to say which.\n```\n{MENDED}```")
+    return by_prompt(request)
+
+
+def test_gepa_rewrites_a_file_by_the_failures_of_an_evaluation_and_that_is_proved_on_others(
+    inside, llm_server
+):
+    llm_server.otherwise = rewrites
+    browser = ("--browser", need_chromium())
+    of_tasks = (
+        "--tasks",
+        "miniwob/click-test-2",
+        "--seeds",
+        "0-3",
+        "--preset",
+        "plain",
+        "--llm",
+        "test-model",
+    )
+    made = inside("eval", *of_tasks, "--name", "bad", *browser)
+    assert made.code == 0, made.err
+    words = ("repair", "--evaluation", "bad", "--optimise", "--component", PROMPT, "--llm", "test-model")
+    words = (*words, "--max-runs", 10, "--pairs", 5, "--sealed", 2, "--name", "by gepa", *browser)
+    done = inside(*words, "--json")
+    assert done.code == 0, done.err
+    assert "GEPA: 0.00 before, 1.00 after, on the cases to choose by" in done.err
+    (candidate,) = done.json["repairs"][0]["candidates"]
+    assert (candidate["outcome"], candidate["candidate"]["what"]) == ("proven", f"GEPA rewrote {PROMPT}.")
+    proof = inside("eval", "--report", "--name", "by gepa", "--json").json
+    own = inside("show", done.json["repairs"][0]["run"], "--json").json["seed"]
+    # But for the failed run itself, no case is one that the file was made from.
+    assert {run["seed"] for run in proof["runs"]} & {0, 1, 2, 3} == {own}
+    assert not (inside.config / PROMPT).exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ("--component", PROMPT),
+            "Give --optimise an --evaluation, the --llm that rewrites, and a --component.",
+        ),
+        (("--llm", "test-model"), "Give --optimise an --evaluation"),
+    ],
+)
+def test_what_gepa_needs_is_asked_for(inside, words, said):
+    done = inside("repair", "--evaluation", "bad", "--optimise", *words)
+    assert done.code == 2
+    assert said in done.err

@@ -110,7 +110,7 @@ def _details(clue: Clue) -> Iterator[Row]:
         yield Row(text=f"Step {clue.step}; no file is at fault by it", quiet=True, indent=1, key=("step",))
     yield from _diff(clue)
     if clue.proof is not None and (clue.proof.sentence or clue.proof.why):
-        cost = "" if clue.cost is None else f", ${clue.cost:.4g}"
+        cost = f", ${clue.cost:.4g}" if clue.cost else ""
         yield Row(
             text=f"{'So far' if clue.proving else 'Last proof'}: {clue.proof.sentence or _outcome(clue)}",
             detail=f"{clue.proof.why} {count(clue.runs, 'run')}{cost}.".strip(),

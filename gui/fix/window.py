@@ -327,10 +327,11 @@ class FixWindow(QDialog):
         button.setToolTip(f"{tells} (Alt+F)")
         self.pairs.setEnabled(not view.proving)
         keeps = self.keep_button.isEnabled() and not view.proving
+        untried = clue is not None and clue.candidate is not None and clue.proof is None
         for one, accent in (
             (self.keep_button, keeps),
-            (button, not keeps and proposed and not view.proving),
-            (self.rerun_button, not keeps and not proposed),
+            (button, not keeps and untried and not view.proving),
+            (self.rerun_button, not keeps and not untried),
         ):
             set_flag(one, "accent", accent)
         llm = view.proposer

@@ -395,10 +395,10 @@ class FixService(Service[FixView]):
         self._kept.update(names)
         kept = ", ".join(str(self.files.target(name)) for name in names)
         self._show_saved()
-        if self.view.place is not None:
-            await self._offer(self.view.place)
         self.session.tell(f"Kept {kept}.")
         self.show(notice=f"Kept: {kept}. It applies to every run from now on.")
+        if self.view.place is not None:
+            await self._offer(self.view.place)
 
     def _forget_unwritten(self) -> None:
         """Hold no longer what was not written after all."""

@@ -35,6 +35,8 @@ class ChoseOtherwise(CauseKind):
             return
         if recognised.permissible.action(instead.action.partition(" ")[0]) is None:
             return
+        if instead.in_words == step.in_words:
+            return  # They differ in what came of it.
         yield told(
             step.number,
             f"The LLM chose {step.in_words}; run {success.row.run}, a success, chose {instead.in_words}.",

@@ -1,11 +1,12 @@
-"""Fix: opened for a failed run, with the step and the file that are probably at fault."""
+"""Fix, opened for a failed run with the cause that is likeliest, and the panel of causes."""
 
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
 
 from core.debugger.causes.records import Evidence, EvidencePart
-from core.debugger.fix.views import FixView
+from core.debugger.fix.views import CausesView, FixView
+from core.debugger.session_view import SessionView
 from core.debugger.steps.views import StepView
 from core.schema.observation import Ref
 from gui.shell.feature import FeatureController
@@ -42,8 +43,17 @@ class FixController(FeatureController):
         """The window, after it was opened."""
         self.follow(service.changed, self._show_view)
         self.follow(service.reported, self._take_report)
+        self.follow(service.looked, self._show_causes)
+        self.follow(window.session.session_changed, self._on_session)
         window.runs.fix_requested.connect(self.open)
         window.step_shown.connect(self._on_step)
+        self._in_view = 0
+        """The run in view in the main window."""
+        window.place("Causes").seen_changed.connect(lambda on: self._look() if on else None)
+        window.causes.evidence_opened.connect(
+            lambda evidence, run: self._show_evidence(evidence, run, stay=True)
+        )
+        window.causes.fix_requested.connect(self._open_clue)
 
     @Slot(int, int)
     def open(self, run: int, step: int) -> None:
@@ -69,7 +79,7 @@ class FixController(FeatureController):
         )
         window.fresh_requested.connect(service.rerun_fresh)
         window.clue_chosen.connect(service.choose_clue)
-        window.evidence_opened.connect(self._show_evidence)
+        window.evidence_opened.connect(lambda evidence: self._show_evidence(evidence, self._run))
         window.propose_requested.connect(service.propose)
         window.report_requested.connect(service.report)
         window.prove_requested.connect(service.prove)
@@ -89,18 +99,45 @@ class FixController(FeatureController):
         if self.fix_window is not None:
             self.fix_window.take_report(text)
 
-    def _show_evidence(self, evidence: Evidence) -> None:
-        """Show the step in the main window, with the panel that has it and the element marked."""
+    def _open_clue(self, run: int, at: int) -> None:
+        self.open(run, 0)
+        self._service.choose_clue(at)
+
+    def _look(self) -> None:
+        """Ask for the causes of the run in view, where they can be seen."""
+        if self._in_view and self.window.place("Causes").is_seen:
+            self._service.look(self._in_view)
+
+    @Slot(object)
+    def _show_causes(self, view: CausesView) -> None:
+        if view.run == self._in_view:
+            self.window.causes.show_view(view)
+
+    @Slot(object)
+    def _on_session(self, view: SessionView) -> None:
+        if view.mode == "ended" and view.run == self._in_view:
+            self._look()
+
+    def _show_evidence(self, evidence: Evidence, run: int, *, stay: bool = False) -> None:
+        """Show the step in the main window, with the panel that has it and the element marked.
+
+        With `stay`, an element is only marked in the page, since the panel of pages would hide that of causes.
+        """
         main = self.window
-        run = self._run if evidence.run is None else evidence.run
+        run = run if evidence.run is None else evidence.run
         main.show_run(run, evidence.step)
-        if (panel := _PANELS.get(evidence.part)) is not None:
+        panel = _PANELS.get(evidence.part)
+        if panel is not None and not (stay and panel == "Observation"):
             main.place(panel).bring()
         self._pinned = (run, evidence.step, evidence.ref)
 
     @Slot(object)
     def _on_step(self, step: StepView) -> None:
-        """Mark the element of the evidence, once its step is shown."""
+        """Mark the element of the evidence, once its step is shown; look for the causes of another run."""
+        if step.run != self._in_view:
+            self._in_view = step.run
+            self._show_causes(CausesView(run=step.run))
+            self._look()
         run, number, ref = self._pinned
         if (step.run, step.number) == (run, number):
             self._pinned = (0, 0, None)
@@ -111,6 +148,8 @@ class FixController(FeatureController):
         if self.fix_window is not None and view.run == self._run:
             shown = self.fix_window.view
             self.fix_window.show_view(view)
+            if view.ready and view.success is not True and not view.going_on:
+                self._show_causes(CausesView(run=view.run, clues=view.clues))
             place = (view.run, view.step)
             if view.ready and view.step and place != (shown.run, shown.step):
                 self.window.session.trace.open_run(view.run)

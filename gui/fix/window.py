@@ -5,8 +5,8 @@ from PySide6.QtGui import QShortcut
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDialog, QSpinBox, QWidget
 
 from core.debugger.fix.views import LEAST_PAIRS, MOST_PAIRS, FixView
-from gui.fix.clues import CluePane
 from gui.fix.outcome import OutcomeBox
+from gui.panels.causes import CluePane
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.choices import choice_box
@@ -181,7 +181,7 @@ class FixWindow(QDialog):
             f"Run {view.run} · {view.about} · {view.before}" if view.ready else f"Run {view.run}"
         )
         self._fill(before)
-        self.clues.show_view(view)
+        self.clues.show_clues(view.clues, view.chosen)
         self._show_text(before)
         self.outcome.show_view(view)
         self.notice.show_text(view.notice)

@@ -11,6 +11,7 @@ from core.debugger.steps.views import StepView
 from gui.panels.action.panel import ActionPanel
 from gui.panels.action_space import PermissiblePanel
 from gui.panels.breakpoints.panel import BreakpointsPanel
+from gui.panels.causes import CausesPanel
 from gui.panels.devtools import DevToolsPanel
 from gui.panels.diff import DiffPanel
 from gui.panels.exemplars import ExemplarsPanel
@@ -74,6 +75,7 @@ PANELS: tuple[PanelRecord, ...] = (
     PanelRecord("Observation", "Alt+8", ObservationPanel, BELOW, BELOW),
     PanelRecord("Prompt", "Alt+9", PromptPanel, BELOW, BELOW),
     PanelRecord("Diff", "Alt+;", DiffPanel, BELOW, BELOW),
+    PanelRecord("Causes", "Alt+0", CausesPanel, BELOW),
     PanelRecord("Log", "Alt+-", LogPanel, BELOW),
     PanelRecord("DevTools", "Ctrl+Shift+J", DevToolsPanel, BELOW, on_request=True),
 )

@@ -13,6 +13,7 @@ from gui.page.page_stack import PageStack
 from gui.panels.action.panel import ActionPanel
 from gui.panels.action_space import PermissiblePanel
 from gui.panels.breakpoints.panel import BreakpointsPanel
+from gui.panels.causes import CausesPanel
 from gui.panels.devtools import DevToolsPanel
 from gui.panels.diff import DiffPanel
 from gui.panels.exemplars import ExemplarsPanel
@@ -147,6 +148,7 @@ class WindowParts(QMainWindow):
         self.observation = panel(ObservationPanel)
         self.prompt = panel(PromptPanel)
         self.diff = panel(DiffPanel)
+        self.causes = panel(CausesPanel)
         self.log = panel(LogPanel)
         self.devtools = panel(DevToolsPanel)
 

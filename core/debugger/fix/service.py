@@ -21,7 +21,7 @@ from core.debugger.evaluations.request import named
 from core.debugger.fix.deciding import clue_of, clues_of, in_order, is_in_use
 from core.debugger.fix.rerun import ActionInPlace, outcome_words, rerun_of
 from core.debugger.fix.step_texts import StepTexts
-from core.debugger.fix.views import Clue, FixPlace, FixView, Rerun
+from core.debugger.fix.views import CausesView, Clue, FixPlace, FixView, Rerun
 from core.debugger.jobs import Job
 from core.debugger.repair.candidates import alike_runs, keep
 from core.debugger.repair.proposing import propose
@@ -50,6 +50,7 @@ _NO_PROOF = {
     "action": "An action of one step changes no file, so there is nothing to prove.",
 }
 _LOOKING = "Looking for runs that failed alike, and for those that passed…"
+_GOES_ON = "Run {} has not ended. If it fails, its causes show here at its end."
 _NO_LLM = ("", "rules", "person")
 """What cannot be asked for a change."""
 _GIVEN_UP = "Going back was cancelled. What you saved is kept. Run again to continue."
@@ -63,6 +64,7 @@ class FixService(Service[FixView]):
     def __init__(self, session: "Session") -> None:
         super().__init__(session)
         self.reported: Signal[str] = Signal()
+        self.looked: Signal[CausesView] = Signal()
         self._originals: dict[str, str | None] = {}
         """By the name of a file that was saved, the user's own text before; None if there was none."""
         self._before: dict[str, str] = {}
@@ -100,6 +102,25 @@ class FixService(Service[FixView]):
         kept = self.view.replace(problem="", notice="") if same else FixView(run=run)
         self.view = kept.replace(saved=tuple(self._originals), kept=tuple(self._kept))
         await self._show_run(run, step)
+
+    @command
+    async def look(self, run: int) -> None:
+        """Send what may have made a run fail, by `looked`."""
+        services, files = self.services, self.files
+
+        def read(store: TraceStore) -> CausesView:
+            row = store.run(run)
+            if row.outcome == "running":
+                return CausesView(run=run, words=_GOES_ON.format(run))
+            if row.verdict.success:
+                return CausesView(run=run, words=f"Run {run} succeeded, so there is nothing to look for.")
+            clues = clues_of(store, row, services.resources_for(store.changes(run)), files)
+            return CausesView(run=run, clues=clues, words="" if clues else f"Run {run} has no steps.")
+
+        def failed(problem: str) -> CausesView:
+            return CausesView(run=run, words=problem)
+
+        await self.answer("causes", read, self.looked.send, failed)
 
     @command
     async def choose_clue(self, at: int) -> None:

@@ -55,6 +55,15 @@ class Clue(Record):
         return self.proof is not None and self.proof.outcome in ("proven", "mended") and not self.in_use
 
 
+class CausesView(Record):
+    """What may have made the run in view fail."""
+
+    run: int = 0
+    clues: tuple[Clue, ...] = ()
+    words: str = ""
+    """Why there are none."""
+
+
 class FixPlace(Record):
     """Something that can be changed at a step."""
 

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from core.debugger.editing.views import EditText
-from core.debugger.fix.views import FixView, Rerun
+from core.debugger.fix.views import CausesView, FixView, Rerun
 from gui.fix.controller import FixController
 from gui.fix.window import FixWindow
 from gui.shell.main_window import MainWindow
@@ -20,7 +20,7 @@ CTRL, ALT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.AltModifier
 
 @pytest.fixture
 def service() -> AskedService:
-    return AskedService("reported")
+    return AskedService("reported", "looked")
 
 
 @pytest.fixture
@@ -403,3 +403,71 @@ def test_the_patch_of_a_cause_is_put_into_the_text_by_a_key_and_taken_out_by_und
     qtbot.waitUntil(shown.patch_button.isEnabled)
     again(qtbot, shown, service, samples.PROPOSED.replace(place=samples.PROMPT))
     assert not shown.patch_button.isVisible()
+
+
+def test_the_causes_of_the_run_in_view_are_asked_for_where_they_are_seen_and_lead_to_fix(
+    controller, service, window, qtbot
+) -> None:
+    run, panel = of_window.STEP.run, window.causes
+    qtbot.waitUntil(lambda: controller._in_view == run)
+    assert service.asked == []
+    qtbot.keyClick(window, Qt.Key.Key_0, ALT)
+    qtbot.waitUntil(lambda: service.asked == [("look", run)])
+    assert panel.words.words.text() == "Looking for the causes…"
+    service.looked.send(CausesView(run=run, clues=samples.VIEW.clues))
+    qtbot.waitUntil(lambda: panel.view.clues != ())
+    rows = panel.cards.rows
+    assert window.place("Causes").fact == "3 causes"
+    assert [row.text for row in rows.rows][-3:] == [
+        "Change it in Fix…",
+        *(f"{at} · {samples.VIEW.clues[at - 1].what}" for at in (2, 3)),
+    ]
+    qtbot.waitUntil(rows.hasFocus)
+    rows.select_key(("clue", 1))
+    qtbot.waitUntil(lambda: panel.cards.open == samples.VIEW.clues[1])
+    qtbot.keyClick(rows, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: ("choose_clue", 1) in service.asked)
+    assert service.asked[-2:] == [("open", run, 0), ("choose_clue", 1)]
+
+
+def test_evidence_in_the_page_leaves_the_causes_in_front_and_marks_the_element(
+    controller, service, window, session, qtbot
+) -> None:
+    run, element = of_window.STEP.run, of_window.STEP.observation.elements[0]
+    window.place("Causes").bring()
+    qtbot.waitUntil(lambda: ("look", run) in service.asked)
+    evidence = samples.VIEW.clues[1].evidence[0].replace(ref=element.ref)
+    clue = samples.VIEW.clues[1].replace(evidence=(evidence, evidence.replace(part="prompt")))
+    service.looked.send(CausesView(run=run, clues=(clue,)))
+    qtbot.waitUntil(lambda: window.causes.view.clues != ())
+    window.causes.cards.rows.pressed_on.emit(("evidence", 0))
+    assert ("show_step", run, 1) in session.asked
+    assert window.place("Causes").is_seen
+    session.step_changed.send(of_window.STEP.replace(number=1))
+    qtbot.waitUntil(lambda: window.elements.pinned == element.ref)
+    window.causes.cards.rows.pressed_on.emit(("evidence", 1))
+    assert window.place("Prompt").is_seen
+
+
+def test_causes_say_why_there_are_none_and_those_of_another_run_are_not_shown(
+    controller, service, window, session, qtbot
+) -> None:
+    run = of_window.STEP.run
+    window.place("Causes").bring()
+    qtbot.waitUntil(lambda: ("look", run) in service.asked)
+    service.looked.send(CausesView(run=run, words=f"Run {run} has not ended."))
+    qtbot.waitUntil(lambda: window.causes.words.words.text() == f"Run {run} has not ended.")
+    asked = len(service.asked)
+    session.session_changed.send(of_window.SESSION.replace(mode="ended", success=False))
+    qtbot.waitUntil(lambda: service.asked[asked:] == [("look", run)])
+    service.looked.send(CausesView(run=run + 1, clues=samples.VIEW.clues))
+    service.looked.send(CausesView(run=run, clues=samples.VIEW.clues[:1]))
+    qtbot.waitUntil(lambda: len(window.causes.view.clues) == 1)
+
+
+def test_a_proof_in_fix_is_seen_among_the_causes(controller, window, qtbot) -> None:
+    run = of_window.STEP.run
+    window.place("Causes").bring()
+    show(qtbot, controller, samples.PROVEN.replace(run=run))
+    qtbot.waitUntil(lambda: window.causes.view.clues == samples.PROVEN.clues)
+    assert window.causes.cards.rows.rows[0].word == "proven"

@@ -2,6 +2,7 @@
 
 from PySide6.QtWidgets import QWidget
 
+from core.debugger.fix.views import CausesView
 from core.debugger.live_page import Picked
 from core.debugger.session_view import RunsView, SessionView
 from core.debugger.steps.views import (
@@ -19,6 +20,7 @@ from core.schema.events import ScriptWait
 from core.schema.messages import Message
 from core.schema.observation import Box
 from tests.gui import reading_samples, samples
+from tests.gui.fix import samples as fix_samples
 from tests.gui.look.studio import Studio, take_pictures
 
 
@@ -209,6 +211,14 @@ def judged_no_success(studio: Studio) -> None:
     studio.session.session_changed.send(
         samples.SESSION.replace(mode="ended", message=message, success=False, reward=0.833, phase=None)
     )
+
+
+def causes(studio: Studio) -> None:
+    """What made the run fail, with a change that was proven."""
+    judged_no_success(studio)
+    studio.settle()
+    studio.window.place("Causes").bring()
+    studio.window.causes.show_view(CausesView(run=18, clues=fix_samples.PROVEN.clues))
 
 
 def unjudged(studio: Studio) -> None:

@@ -356,3 +356,28 @@ def test_a_run_that_has_not_decided_yet_is_said_to_be_so(fix, live, server):
     view = fix.open(live.view.run)
     assert "has not decided on an action yet" in view.clue.reason
     assert (view.going_on, view.steps) == (True, ((1, "no action"),))
+
+
+def looked_at(fix, run: int):
+    got = []
+    fix.service.looked.connect(got.append)
+    fix.service.look(run)
+    fix.live.wait(lambda: got, "what is known of a run")
+    return got[0]
+
+
+def test_what_made_a_run_fail_is_sent_without_opening_it(fix, failed):
+    view = looked_at(fix, failed)
+    assert view.run == failed and view.clues[0].step == 2 and not view.words
+    assert fix.view.run == 0
+
+
+def test_a_run_without_causes_says_why(fix, live, server):
+    server.otherwise = on('button "ONE"')
+    live.open()
+    assert "has not ended" in looked_at(fix, live.view.run).words
+    live.session.run_commands.run()
+    live.wait_mode("ended")
+    view = looked_at(fix, live.view.run)
+    assert "succeeded" in view.words and view.clues == ()
+    assert "4711" in looked_at(fix, 4711).words

@@ -1,21 +1,25 @@
-"""The causes of a failed run, as cards: the one that is looked at with its evidence, its change and what came of it."""
+"""Causes: what may have made the run in view fail, as cards; one is open, with evidence, change and proof."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from core.debugger.causes.records import Evidence
-from core.debugger.fix.views import Clue, FixView
+from core.debugger.fix.views import CausesView, Clue
 from gui.theme.theme import Theme
 from gui.widgets.formats import count, cut_middle
+from gui.widgets.layouts import in_column
 from gui.widgets.rows import Row, Rows
+from gui.widgets.words import OrWords
 
 _TONES = {"proven": "good", "mended": "good", "harmful": "bad", "not mended": "bad"}
 _EVIDENCE_LETTERS = 400
 _DIFF_LINES = 14
 """Changed lines that are shown of one change; the editor has all."""
+_LOOKING = "Looking for the causes…"
+_NO_RUN = "What may have made a run fail shows here, with the evidence. Open a run that failed, or let one end (F5)."
 
 
 class _ClueRows(Rows):
@@ -31,7 +35,7 @@ class _ClueRows(Rows):
 
 
 class CluePane(QScrollArea):
-    """Draws the clues of a `FixView`; one of them is open."""
+    """Draws clues; one of them is open."""
 
     chosen = Signal(int)
     entered = Signal()
@@ -43,7 +47,11 @@ class CluePane(QScrollArea):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._view = FixView()
+        self.open: Clue | None = None
+        """The clue that is open."""
+        self._at = -1
+        self.leads_to_fix = False
+        """Whether the open clue has a row that leads to Fix."""
         self.rows = _ClueRows(theme, "Causes of the failure")
         self.setWidget(self.rows)
         self.setWidgetResizable(True)
@@ -54,42 +62,46 @@ class CluePane(QScrollArea):
         self.rows.pressed_on.connect(self._on_pressed)
         self.rows.selected.connect(self._on_selected)
 
-    def show_view(self, view: FixView) -> None:
-        """Replace what is shown."""
-        moved, self._view = view.chosen != self._view.chosen, view
-        self.rows.show_rows(_rows_of(view))
+    def show_clues(self, clues: Sequence[Clue], at: int) -> None:
+        """Replace what is shown, with this one open; -1 opens none."""
+        moved, self._at = at != self._at, at
+        self.open = clues[at] if 0 <= at < len(clues) else None
+        self.rows.show_rows(self._rows_of(clues))
         if moved or self.rows.key is None:
-            self.rows.select_key(("clue", view.chosen))
+            self.rows.select_key(("clue", at))
 
     def _on_selected(self, key: tuple[object, ...] | None) -> None:
         """Open a clue that was reached with the keyboard or the mouse."""
-        if key is not None and key[0] == "clue" and key[1] != self._view.chosen and self.rows.hasFocus():
+        if key is not None and key[0] == "clue" and key[1] != self._at and self.rows.hasFocus():
             self.chosen.emit(key[1])
 
     def _on_pressed(self, key: tuple[object, ...]) -> None:
-        clue = self._view.clue
-        if key[0] == "evidence" and clue is not None:
-            self.evidence_opened.emit(clue.evidence[int(str(key[1]))])
+        if key[0] == "evidence" and self.open is not None:
+            self.evidence_opened.emit(self.open.evidence[int(str(key[1]))])
         elif key[0] == "place":
             self.line_wanted.emit()
+        elif key[0] == "fix":
+            self.entered.emit()
 
-
-def _rows_of(view: FixView) -> Iterator[Row]:
-    for at, clue in enumerate(view.clues):
-        proof, outcome = clue.proof, _outcome(clue)
-        is_open = at == view.chosen
-        tells = () if is_open else (clue.place, proof.sentence if proof is not None else "")
-        yield Row(
-            text=f"{at + 1} · {clue.what}",
-            word=outcome or clue.certainty,
-            tone=_TONES.get(proof.outcome, "dim") if proof is not None and not clue.proving else "dim",
-            detail=clue.why if is_open else " · ".join(filter(None, tells)),
-            strong=is_open,
-            key=("clue", at),
-            tooltip="" if is_open else clue.why,
-        )
-        if is_open:
-            yield from _details(clue)
+    def _rows_of(self, clues: Sequence[Clue]) -> Iterator[Row]:
+        for at, clue in enumerate(clues):
+            proof, outcome = clue.proof, _outcome(clue)
+            is_open = at == self._at
+            tells = () if is_open else (clue.place, proof.sentence if proof is not None else "")
+            yield Row(
+                text=f"{at + 1} · {clue.what}",
+                word=outcome or clue.certainty,
+                tone=_TONES.get(proof.outcome, "dim") if proof is not None and not clue.proving else "dim",
+                detail=clue.why if is_open else " · ".join(filter(None, tells)),
+                strong=is_open,
+                key=("clue", at),
+                tooltip="" if is_open else clue.why,
+            )
+            if is_open:
+                yield from _details(clue)
+                if self.leads_to_fix:
+                    words = "Prove the change in Fix…" if clue.candidate is not None else "Change it in Fix…"
+                    yield Row(text=words, link=True, indent=1, key=("fix",), tooltip="Open Fix here (Enter)")
 
 
 def _details(clue: Clue) -> Iterator[Row]:
@@ -152,3 +164,51 @@ def _outcome(clue: Clue) -> str:
 def _where(evidence: Evidence) -> str:
     of = f"run {evidence.run}, " if evidence.run is not None else ""
     return f"{of}step {evidence.step}, {evidence.part}".capitalize()
+
+
+class CausesPanel(QWidget):
+    """Shows a `CausesView`."""
+
+    fact_changed = Signal(str)
+    fix_requested = Signal(int, int)
+    """A run, and which of its clues to open in Fix."""
+    evidence_opened = Signal(object, int)
+    """An `Evidence`, and the run it is of."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._view = CausesView()
+        self.cards = CluePane(theme, self)
+        self.cards.leads_to_fix = True
+        self.words = OrWords(self.cards, words=_NO_RUN)
+        self.setFocusProxy(self.cards.rows)
+        in_column(self, self.words)
+        self.cards.chosen.connect(self._open)
+        for wanted in (self.cards.entered, self.cards.line_wanted):
+            wanted.connect(self._on_fix)
+        self.cards.evidence_opened.connect(self._on_evidence)
+        self._at = 0
+
+    @property
+    def view(self) -> CausesView:
+        return self._view
+
+    def show_view(self, view: CausesView) -> None:
+        """Replace what is shown; the cause that is open stays open."""
+        if view.run != self._view.run:
+            self._at = 0
+        self._view = view
+        self.words.say(view.words or ("" if view.clues else _LOOKING if view.run else _NO_RUN))
+        self._open(min(self._at, max(0, len(view.clues) - 1)))
+        causes = sum(bool(clue.certainty) for clue in view.clues)
+        self.fact_changed.emit(count(causes, "cause") if view.clues else "")
+
+    def _open(self, at: int) -> None:
+        self._at = at
+        self.cards.show_clues(self._view.clues, at)
+
+    def _on_fix(self) -> None:
+        self.fix_requested.emit(self._view.run, self._at)
+
+    def _on_evidence(self, evidence: Evidence) -> None:
+        self.evidence_opened.emit(evidence, self._view.run)

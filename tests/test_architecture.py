@@ -69,7 +69,13 @@ def test_importing_all_of_gui_loads_no_browser_driver_llm_client_or_database():
 def test_every_package_that_is_imported_is_required():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
-    lines = [*project["dependencies"], *extras["cluster"], *extras["local"], *extras["onnx"]]
+    lines = [
+        *project["dependencies"],
+        *extras["cluster"],
+        *extras["local"],
+        *extras["onnx"],
+        *extras["optimise"],
+    ]
     required = {re.match(r"[\w.-]+", line)[0].lower().replace("_", "-") for line in lines}
     own = {"core", "gui", "main", "__future__"} | set(sys.stdlib_module_names)
     imported = set().union(

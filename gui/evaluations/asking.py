@@ -231,6 +231,7 @@ class AskingDialog(QDialog):
         """Show which tasks are selected."""
         more = f" and {len(tasks) - _SHOWN_TASKS} more" if len(tasks) > _SHOWN_TASKS else ""
         self.selected.show_text(_few(tasks))
+        self.selected.setMinimumHeight(self.selected.heightForWidth(self.name.width()))
         self.selected.setToolTip(", ".join(tasks[:_SHOWN_TASKS]) + more)
 
     def size_of(self, preview: RequestPreview) -> str:

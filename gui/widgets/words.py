@@ -1,9 +1,9 @@
 """Labels and paragraphs: elided, fitted to their text, or instead of content."""
 
 import math
-from typing import TypeVar
+from typing import TypeVar, cast
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QHelpEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QSizePolicy, QToolTip, QVBoxLayout, QWidget
 
@@ -79,6 +79,13 @@ class Paragraph(QLabel):
 
     def setText(self, text: str) -> None:
         super().setText(shortened(text, _PAGE))
+
+    def event(self, event: QEvent) -> bool:
+        """Show the whole text as a tooltip where there is too little room for it."""
+        if event.type() == QEvent.Type.ToolTip and not self.toolTip():
+            cut = self.height() < self.heightForWidth(self.width())
+            return show_words(cast(QHelpEvent, event), self.text() if cut else "", self)
+        return super().event(event)
 
 
 class EmptyText(Paragraph):

@@ -80,6 +80,8 @@ def _cut(widget: QWidget, text: str) -> Iterator[str]:
     is_wrapped = isinstance(widget, QLabel) and widget.wordWrap()
     mark = 22 if isinstance(widget, QCheckBox | QRadioButton) else 0
     plain = text.replace("&&", "&") if isinstance(widget, QAbstractButton) else text
+    if isinstance(widget, QLabel) and widget.buddy() is not None:
+        plain = text.replace("&", "", 1)  # It marks the letter of the key.
     if not is_wrapped and "<" not in text and metrics.horizontalAdvance(plain) + mark > room.width() + 1:
         told = "" if widget.toolTip() else ", and no tooltip has the rest"
         yield f"cut: {_named(widget, text)}{told}"

@@ -1,6 +1,9 @@
 """Lines and paragraphs hold texts of any length: Qt measures all of what it is given."""
 
 import pytest
+from PySide6.QtCore import QEvent
+from PySide6.QtGui import QHelpEvent
+from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
 from gui.widgets.formats import as_read, in_line
@@ -38,3 +41,16 @@ def test_letters_that_turn_others_around_or_draw_nothing_are_replaced(odd: str):
 def test_letters_of_all_scripts_are_left():
     words = "Ünï שלום مرحبا 😀 e\u0301"
     assert as_read(words) == words
+
+
+@pytest.mark.parametrize(("height", "told"), [(20, True), (400, False)])
+def test_a_paragraph_that_is_cut_tells_the_whole_text(qtbot: QtBot, height: int, told: bool) -> None:
+    text = "Made by ranking the elements by the words of the task. " * 5
+    paragraph = Paragraph(text)
+    qtbot.addWidget(paragraph)
+    paragraph.resize(300, height)
+    paragraph.show()
+    QToolTip.hideText()
+    at = paragraph.rect().center()
+    QApplication.sendEvent(paragraph, QHelpEvent(QEvent.Type.ToolTip, at, paragraph.mapToGlobal(at)))
+    assert (QToolTip.text() == text) is told

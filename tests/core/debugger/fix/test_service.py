@@ -368,7 +368,9 @@ def looked_at(fix, run: int):
 
 def test_what_made_a_run_fail_is_sent_without_opening_it(fix, failed):
     view = looked_at(fix, failed)
-    assert view.run == failed and view.clues[0].step == 2 and not view.words
+    assert view.run == failed
+    assert view.clues[0].step == 2
+    assert not view.words
     assert fix.view.run == 0
 
 
@@ -379,5 +381,6 @@ def test_a_run_without_causes_says_why(fix, live, server):
     live.session.run_commands.run()
     live.wait_mode("ended")
     view = looked_at(fix, live.view.run)
-    assert "succeeded" in view.words and view.clues == ()
+    assert "succeeded" in view.words
+    assert view.clues == ()
     assert "4711" in looked_at(fix, 4711).words

@@ -95,7 +95,7 @@ class JobProcess:
 
     def cancel(self) -> None:
         """Ask the process to end in order; does nothing if none is running."""
-        if self._process is not None and self._process.returncode is None:
+        if self._process is not None and self._process.returncode is None and not self._cancelled:
             self._cancelled = True
             with contextlib.suppress(ProcessLookupError):
                 self._process.send_signal(signal.SIGTERM)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Slot
 
 from core.debugger.causes.records import Evidence, EvidencePart
-from core.debugger.fix.views import CausesView, FixView
+from core.debugger.fix.views import CausesView, Clue, FixView
 from core.debugger.session_view import SessionView
 from core.debugger.steps.views import StepView
 from core.schema.observation import Ref
@@ -53,17 +53,16 @@ class FixController(FeatureController):
         window.causes.evidence_opened.connect(
             lambda evidence, run: self._show_evidence(evidence, run, stay=True)
         )
-        window.causes.fix_requested.connect(self._open_clue)
+        window.causes.fix_requested.connect(lambda run, clue: self.open(run, 0, clue))
 
     @Slot(int, int)
-    def open(self, run: int, step: int) -> None:
-        """Show where a run can be fixed: at this step, or for 0 at the most likely one."""
+    def open(self, run: int, step: int, clue: Clue | None = None) -> None:
+        """Show where a run can be fixed: at this clue or step, or for 0 at the most likely one."""
         if self.fix_window is None:
             self.fix_window = self._make()
-        if run != self._run or not self.fix_window.view.proving:
-            self._run = run
-            self.fix_window.wait(run)
-            self._service.open(run, step)
+        self._run = run
+        self.fix_window.wait(run)
+        self._service.open(run, step, clue)
         self.window.frame.show_beside(self.fix_window, "fix/geometry")
 
     def _make(self) -> "FixWindow":
@@ -98,10 +97,6 @@ class FixController(FeatureController):
     def _take_report(self, text: str) -> None:
         if self.fix_window is not None:
             self.fix_window.take_report(text)
-
-    def _open_clue(self, run: int, at: int) -> None:
-        self.open(run, 0)
-        self._service.choose_clue(at)
 
     def _look(self) -> None:
         """Ask for the causes of the run in view, where they can be seen."""

@@ -32,8 +32,8 @@ class OutcomeBox(QFrame):
 
     def show_view(self, view: FixView) -> None:
         self._rerun = rerun = view.rerun
-        runs = view.busy or rerun is not None
-        self.setVisible(runs or view.proving)
+        runs, proving = view.busy or rerun is not None, bool(view.proving)
+        self.setVisible(runs or proving or view.proposing)
         for line in (self.before, self.after):
             line.setVisible(runs)
         self.before.setText(f"Before   {_MARKS[view.success]} {view.before}")
@@ -41,13 +41,15 @@ class OutcomeBox(QFrame):
         self.after.setText(f"After   {_after(view)}")
         set_tone(self.after, _tone(rerun))
         self.show_button.setVisible(rerun is not None)
-        self.progress.setVisible(view.proving)
-        self.proof.setVisible(view.proving)
+        self.progress.setVisible(proving)
+        self.proof.setVisible(proving or view.proposing)
         self.progress.setRange(0, view.of)
         self.progress.setValue(view.done)
         told = next((one.proof.sentence for one in view.clues if one.proving and one.proof is not None), "")
         made = f"{view.done} of at most {view.of} runs" if view.of else ""
-        self.proof.setText(f"Proof   {': '.join(filter(None, (made, told or view.doing)))}")
+        of_run = f" for run {view.proving}" if view.proving != view.run else ""
+        proof = f"Proof{of_run}   {': '.join(filter(None, (made, told or view.proof_says)))}"
+        self.proof.setText(view.doing if view.proposing else proof)
 
     def _on_show(self) -> None:
         if self._rerun is not None:

@@ -4,7 +4,8 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QShortcut
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDialog, QSpinBox, QWidget
 
-from core.debugger.fix.views import LEAST_PAIRS, MOST_PAIRS, FixView
+from core.debugger.evaluations.records import LEAST_PAIRS, MOST_PAIRS, most_runs
+from core.debugger.fix.views import FixView
 from gui.fix.outcome import OutcomeBox
 from gui.panels.causes import CluePane
 from gui.theme.theme import Theme
@@ -20,6 +21,7 @@ from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, dim_label, labell
 _SIDES = (12, 2, 12, 2)
 _ACTION_LETTERS = 60
 _LLM_LETTERS = 16
+_REST = "the failed run again, cases that passed before, and sealed ones"
 _PREVIEW = "The prompt of this step, with this text"
 _PREVIEW_WITHOUT = "The prompt of this step, without the exemplar"
 
@@ -141,17 +143,15 @@ class FixWindow(QDialog):
         self.keep_button = key_button("Keep", "", "Alt+K", self._on_keep, self)
         save = "Save the new run as an exemplar"
         self.save_button = key_button("Save as exemplar…", save, "Alt+X", self._on_save, self)
-        self.propose_button = key_button("", "", "Alt+L", self.propose_requested.emit, self)
+        self.propose_button = key_button("", "", "Alt+L", self._on_propose, self)
         copy = "Copy the run and its causes as Markdown, for a person or a coding agent"
         self.report_button = key_button("Copy a report", copy, "Alt+C", self.report_requested.emit, self)
         self.prove_button = key_button("Prove", "", "Alt+F", self._on_prove, self)
         self.pairs = labelled(QSpinBox(self, minimum=LEAST_PAIRS, maximum=MOST_PAIRS), "Pairs of a proof")
-        self.pairs.setToolTip(
-            "How many pairs of runs, without and with the change, a proof makes at most (Alt+N)"
-        )
         self.pairs.setSuffix(" pairs")
         self.pairs.setValue(self._remembered.fix_pairs)
         self.pairs.valueChanged.connect(self._on_pairs)
+        self._tell_pairs()
         QShortcut("Alt+N", self, self.pairs.setFocus)
         self.extra_button = key_button("", "", "Alt+E", self._on_extra, self)
         fresh = "Run the task again from its start, at the same seed, with the saved files"
@@ -271,7 +271,7 @@ class FixWindow(QDialog):
         wrong = view.text.problem if view.text is not None and view.text.text == self.text else ""
         untold = view.irreversible if view.irreversible and not self.known.isChecked() else ""
         why = view.why_not or wrong or (f"{untold}. Tick the box to accept this." if untold else "")
-        busy = view.busy or (view.rerun is not None and view.rerun.state == "going on")
+        busy = view.busy or view.proposing or (view.rerun is not None and view.rerun.state == "going on")
         saves = kind in ("policy", "state space", "prompt", "preset")
         words = {"exemplar": "Run again without it", "action": "Run again with this action"}.get(
             kind, "Save and run again"
@@ -285,7 +285,6 @@ class FixWindow(QDialog):
         self.revert_button.setEnabled(bool(view.saved) and not busy)
         clue, retires = view.clue, kind == "exemplar"
         keeps = clue is not None and clue.can_be_kept
-        unkept = set(view.saved) - set(view.kept)
         if retires:
             keep = "Retire it: no run recalls it any more"
         elif keeps:
@@ -295,7 +294,7 @@ class FixWindow(QDialog):
         self.keep_button.setText("Retire it" if retires else "Keep")
         self.keep_button.setShortcut("Alt+K")
         self.keep_button.setToolTip(f"{keep} (Alt+K)")
-        self.keep_button.setEnabled((retires or keeps or bool(unkept)) and not busy)
+        self.keep_button.setEnabled((retires or keeps or bool(view.unkept)) and not busy)
         succeeded = view.rerun is not None and view.rerun.success is True
         self.save_button.setVisible(succeeded)
         self._refresh_proof(busy)
@@ -317,17 +316,18 @@ class FixWindow(QDialog):
         files = view.place is not None and view.place.kind not in ("exemplar", "action")
         button.setText("Cancel the proof" if view.proving else "Prove")
         button.setShortcut("Alt+F")
-        button.setEnabled(view.proving or ((files or proposed) and not busy))
-        what = "your text" if not proposed or self._edited else "the change of this cause"
+        button.setEnabled(bool(view.proving) or ((files or proposed) and not busy))
+        is_own = view.place is not None and view.place.name in view.unkept
+        what = "your text" if not proposed or self._edited or is_own else "the change of this cause"
         tells = (
-            "End the runs of the proof; those that are done are kept"
+            f"End the runs of the proof for run {view.proving}; those that are done are kept"
             if view.proving
             else f"Run the task, others like it, and what passed before, without and with {what}; nothing is written"
         )
         button.setToolTip(f"{tells} (Alt+F)")
         self.pairs.setEnabled(not view.proving)
         keeps = self.keep_button.isEnabled() and not view.proving
-        untried = clue is not None and clue.candidate is not None and clue.proof is None
+        untried = clue is not None and clue.candidate is not None and (clue.proof is None or clue.stale)
         for one, accent in (
             (self.keep_button, keeps),
             (button, not keeps and untried and not view.proving),
@@ -336,11 +336,11 @@ class FixWindow(QDialog):
             set_flag(one, "accent", accent)
         llm = view.proposer
         self.propose_button.setVisible(not view.attached and view.success is not True)
-        self.propose_button.setText(
-            f"Propose with {cut_middle(llm, _LLM_LETTERS)}" if llm else "Propose with an LLM"
-        )
+        words = f"Propose with {cut_middle(llm, _LLM_LETTERS)}" if llm else "Propose with an LLM"
+        self.propose_button.setText("Cancel the question" if view.proposing else words)
         self.propose_button.setShortcut("Alt+L")
-        self.propose_button.setEnabled(bool(llm) and view.ready and not busy and not view.proving)
+        can = bool(llm) and view.ready and not busy and not view.proving
+        self.propose_button.setEnabled(view.proposing or can)
         asks = f"Ask {llm} for a change that may mend this run; nothing is written (Alt+L)"
         none = "The built-in LLM cannot propose a change. Choose another LLM in the main window, then open Fix again."
         self.propose_button.setToolTip(asks if llm else none)
@@ -365,18 +365,25 @@ class FixWindow(QDialog):
         view = self._view
         if view.proving:
             self.proof_cancelled.emit()
-        elif view.place is not None:
+        elif view.place is None:
+            self.prove_requested.emit("", "", self.pairs.value())
+        else:
             self.pane.wait()
             self.prove_requested.emit(view.place.name, self.text, self.pairs.value())
+
+    def _on_propose(self) -> None:
+        (self.proof_cancelled if self._view.proposing else self.propose_requested).emit()
 
     def _on_enter(self) -> None:
         """Do what comes next for the cause that is open: prove its change, or keep what is proven."""
         clue = self._view.clue
-        if clue is None or clue.proving:
+        view = self._view
+        if clue is None or clue.candidate is None or view.proving:
             return
-        if clue.can_be_kept and self.keep_button.isEnabled():
-            self._on_keep()
-        elif clue.candidate is not None and clue.proof is None and self.prove_button.isEnabled():
+        saved = clue.in_use and any(name in view.unkept for name in clue.candidate.files)
+        if clue.is_good and not clue.stale and (clue.can_be_kept or saved) and not view.busy:
+            self.keep_requested.emit()
+        elif (clue.proof is None or clue.stale) and self.prove_button.isEnabled():
             self._on_prove()
 
     def _on_line(self) -> None:
@@ -391,6 +398,13 @@ class FixWindow(QDialog):
 
     def _on_pairs(self, pairs: int) -> None:
         self._remembered.fix_pairs = pairs
+        self._tell_pairs()
+
+    def _tell_pairs(self) -> None:
+        tells = (
+            f"A change is chosen by so many pairs of runs at most, without and with it (Alt+N). With {_REST}"
+        )
+        self.pairs.setToolTip(f"{tells}, a proof makes up to {most_runs(self.pairs.value())} runs.")
 
     def _on_keep(self) -> None:
         place = self._view.place

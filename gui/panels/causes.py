@@ -50,6 +50,7 @@ class CluePane(QScrollArea):
         self.open: Clue | None = None
         """The clue that is open."""
         self._at = -1
+        self._is_showing = False
         self.leads_to_fix = False
         """Whether the open clue has a row that leads to Fix."""
         self.rows = _ClueRows(theme, "Causes of the failure")
@@ -66,13 +67,17 @@ class CluePane(QScrollArea):
         """Replace what is shown, with this one open; -1 opens none."""
         moved, self._at = at != self._at, at
         self.open = clues[at] if 0 <= at < len(clues) else None
+        self._is_showing = True  # What is selected meanwhile was chosen by nobody.
         self.rows.show_rows(self._rows_of(clues))
         if moved or self.rows.key is None:
             self.rows.select_key(("clue", at))
+        self._is_showing = False
 
     def _on_selected(self, key: tuple[object, ...] | None) -> None:
         """Open a clue that was reached with the keyboard or the mouse."""
-        if key is not None and key[0] == "clue" and key[1] != self._at and self.rows.hasFocus():
+        if self._is_showing or key is None or not self.rows.hasFocus():
+            return
+        if key[0] == "clue" and key[1] != self._at:
             self.chosen.emit(key[1])
 
     def _on_pressed(self, key: tuple[object, ...]) -> None:
@@ -91,7 +96,9 @@ class CluePane(QScrollArea):
             yield Row(
                 text=f"{at + 1} · {clue.what}",
                 word=outcome or clue.certainty,
-                tone=_TONES.get(proof.outcome, "dim") if proof is not None and not clue.proving else "dim",
+                tone=_TONES.get(proof.outcome, "dim")
+                if proof is not None and outcome == proof.outcome
+                else "dim",
                 detail=clue.why if is_open else " · ".join(filter(None, tells)),
                 strong=is_open,
                 key=("clue", at),
@@ -119,13 +126,15 @@ def _details(clue: Clue) -> Iterator[Row]:
         tells = "Open the file at this line (Enter)"
         yield Row(text=clue.place, link=True, machine=True, indent=1, key=("place",), tooltip=tells)
     elif clue.certainty:
-        yield Row(text=f"Step {clue.step}; no file is at fault by it", quiet=True, indent=1, key=("step",))
+        yield Row(text=f"Step {clue.step}; no file to change", quiet=True, indent=1, key=("step",))
     yield from _diff(clue)
     if clue.proof is not None and (clue.proof.sentence or clue.proof.why):
-        cost = f", ${clue.cost:.4g}" if clue.cost else ""
+        proof = clue.proof
+        cost = f", ${proof.cost:.4g}" if proof.cost else ""
+        stale = " Other files of the agent were changed since." if clue.stale else ""
         yield Row(
-            text=f"{'So far' if clue.proving else 'Last proof'}: {clue.proof.sentence or _outcome(clue)}",
-            detail=f"{clue.proof.why} {count(clue.runs, 'run')}{cost}.".strip(),
+            text=f"{'So far' if clue.proving else 'Last proof'}: {proof.sentence or _outcome(clue)}",
+            detail=f"{proof.why} {count(proof.runs, 'run')}{cost}.{stale}".strip(),
             indent=1,
             key=("proof",),
         )
@@ -156,9 +165,9 @@ _ICONS = {"added": "add", "removed": "remove"}
 def _outcome(clue: Clue) -> str:
     if clue.proving:
         return "being proved…"
-    if clue.proof is None:
-        return "kept" if clue.in_use else ""
-    return f"{clue.proof.outcome}, kept" if clue.in_use else clue.proof.outcome
+    outcome = clue.proof.outcome if clue.proof is not None else ""
+    of_files = "in use" if clue.in_use else "files changed since" if clue.stale else ""
+    return ", ".join(filter(None, (outcome, of_files)))
 
 
 def _where(evidence: Evidence) -> str:
@@ -170,8 +179,8 @@ class CausesPanel(QWidget):
     """Shows a `CausesView`."""
 
     fact_changed = Signal(str)
-    fix_requested = Signal(int, int)
-    """A run, and which of its clues to open in Fix."""
+    fix_requested = Signal(int, object)
+    """A run, and the `Clue` to open in Fix."""
     evidence_opened = Signal(object, int)
     """An `Evidence`, and the run it is of."""
 
@@ -208,7 +217,7 @@ class CausesPanel(QWidget):
         self.cards.show_clues(self._view.clues, at)
 
     def _on_fix(self) -> None:
-        self.fix_requested.emit(self._view.run, self._at)
+        self.fix_requested.emit(self._view.run, self.cards.open)
 
     def _on_evidence(self, evidence: Evidence) -> None:
         self.evidence_opened.emit(evidence, self._view.run)

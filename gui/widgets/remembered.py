@@ -8,10 +8,15 @@ from pydantic import TypeAdapter
 from PySide6.QtCore import QByteArray, QSettings
 
 from core.debugger.attach.views import AttachRequest
-from core.debugger.evaluations.records import BisectRequest, EvalRequest, WorthRequest
+from core.debugger.evaluations.records import (
+    LEAST_PAIRS,
+    MOST_PAIRS,
+    BisectRequest,
+    EvalRequest,
+    WorthRequest,
+)
 from core.debugger.exemplars.analyses.views import BenchQuery
 from core.debugger.exemplars.library.views import Query
-from core.debugger.fix.views import LEAST_PAIRS, MOST_PAIRS
 from core.debugger.timeline.views import Speed
 from core.schema.changes import Changes
 from core.schema.record import Record

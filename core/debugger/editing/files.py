@@ -5,8 +5,9 @@ Bundled files are never changed: edits are saved to the user's copy, which wins.
 
 import json
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
 
 from core.agent.policies.catalogue import NOT_POLICIES
@@ -87,6 +88,14 @@ class AgentFiles:
             raise DataError(
                 f"{self.target(name)} cannot be deleted ({error.strerror}); delete it by hand."
             ) from error
+
+    def digest(self, without: Collection[str] = ()) -> str:
+        """Return a hash of all files but some, as they hold."""
+        found = sha256()
+        for name, path in sorted(self._found().items()):
+            if name not in without:
+                found.update(f"{name}\0".encode() + path.read_bytes())
+        return found.hexdigest()
 
     def policy_of(self, name: str) -> str:
         """Return the id of the policy in a file; empty for a file of another kind, or one that is wrong."""

@@ -24,7 +24,7 @@ class EvaluationProcesses:
     def __init__(self, service: Service[Any]) -> None:
         self._service = service
         self._processes: dict[str, JobProcess] = {}
-        self._jobs: set[asyncio.Task[None]] = set()
+        self._jobs: dict[str, asyncio.Task[None]] = {}
 
     def __contains__(self, name: str) -> bool:
         return name in self._processes
@@ -94,18 +94,23 @@ class EvaluationProcesses:
                 del self._processes[name]
             await on_end(why)
 
-        job = asyncio.ensure_future(self._service.guarded(follow()))
-        self._jobs.add(job)
-        job.add_done_callback(self._jobs.discard)
+        self._jobs[name] = job = asyncio.ensure_future(self._service.guarded(follow()))
+        job.add_done_callback(lambda _done: self._jobs.pop(name, None))
 
     def cancel(self, name: str) -> None:
         """Ask a process to end in order; does nothing if there is none."""
         if name in self._processes:
             self._processes[name].cancel()
 
+    async def end(self, name: str) -> None:
+        """Ask a process to end in order, and wait for it; does nothing if there is none."""
+        if (job := self._jobs.get(name)) is not None:
+            self.cancel(name)
+            await asyncio.wait([job])
+
     async def close(self) -> None:
         """Interrupt all of them, and wait."""
         for process in self._processes.values():
             process.cancel()
         if self._jobs:
-            await asyncio.wait(self._jobs)
+            await asyncio.wait(self._jobs.values())

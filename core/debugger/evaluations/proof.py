@@ -327,7 +327,7 @@ def proof_of(store: TraceStore, name: str, plan: EvaluationPlan, why: str = "") 
         proof = _proof_of(results, changed, candidate, by_case, why)
         if chosen and proof.run is None:
             proof = CandidateProof(
-                candidate=candidate, why="Another change was tried on the sealed cases before it."
+                candidate=candidate, why="Not tried: a change before it went to the sealed cases."
             )
         chosen = chosen or proof.outcome in ("proven", "mended") or proof.sealed.judged > 0
         proofs.append(proof)
@@ -364,6 +364,8 @@ def _proof_of(
     repair, name = results.repair, changed.name
     again = spots_again(repair.own, changed.step)
     made = [by_case[case] for spot in again if (case := case_at(name, spot)) in by_case]
+    own = [run for case, run in by_case.items() if case.variant in (UNCHANGED, name)]
+    costs = [run.cost for run in own if run.cost is not None]
     chosen, sealed = results.pairs(name, repair.choosing), results.pairs(name, repair.sealed)
     harmed = [by_case[case_at(name, spot)].run for spot in results.harmed(name)]
     tried = [spot for spot in repair.others if results.of(name, spot) is not None]
@@ -376,6 +378,8 @@ def _proof_of(
         harmed=tuple(run for run in harmed if run is not None),
         sealed=sealed,
         run=next((run.run for run in reversed(made) if run.success), made[-1].run if made else None),
+        runs=len(own),
+        cost=sum(costs) if costs else None,
     )
     outcome, why = _outcome(results, changed, proof, bool(made), ended)
     return proof.replace(outcome=outcome, why=why)

@@ -214,6 +214,8 @@ class Candidate(Record):
     """Their texts before; a file that is new is not among them."""
     step: int = 0
     """The step to which its cause leads; 0 for none."""
+    rest: str = ""
+    """A hash of all other files of agents when it was made; empty if it is not known."""
 
     @property
     def diff(self) -> str:
@@ -233,6 +235,17 @@ class Spot(Record):
     time: int = 1
 
 
+LEAST_PAIRS, MOST_PAIRS = 5, 100
+"""Pairs of runs by which a change is chosen at most."""
+_SEALED, _OTHERS = 4, 12
+
+
+def most_runs(pairs: int) -> int:
+    """Return how many runs the proof of one change makes at most."""
+    again = 2  # From a step, and from the start.
+    return 2 * (again + pairs + _SEALED + _OTHERS)
+
+
 class RepairRequest(Request):
     """Prove that a change mends a failed run, and harms nothing that passed."""
 
@@ -245,11 +258,11 @@ class RepairRequest(Request):
     """Failed runs with the same cause."""
     used: tuple[Spot, ...] = ()
     """Cases that the candidates were made from; no candidate is chosen by them."""
-    pairs: int = Field(default=8, ge=5, le=100)
+    pairs: int = Field(default=8, ge=LEAST_PAIRS, le=MOST_PAIRS)
     """With and without the change, at most, to choose it by."""
-    sealed: int = Field(default=4, ge=0, le=100)
+    sealed: int = Field(default=_SEALED, ge=0, le=100)
     """Pairs that are looked at once, at the end."""
-    others: int = Field(default=12, ge=0, le=1000)
+    others: int = Field(default=_OTHERS, ge=0, le=1000)
     """Cases that passed, at most, which must not fail by the change."""
 
     @property
@@ -320,6 +333,10 @@ class CandidateProof(Record):
     sealed: Pairs = Pairs()
     run: int | None = None
     """The failed run again with it."""
+    runs: int = 0
+    """Those with it, and those without a change."""
+    cost: float | None = None
+    """US dollars of these runs; None if no call had a price."""
 
     @property
     def sentence(self) -> str:

@@ -1,6 +1,7 @@
 """Proposes what to fix of a failed run: its causes with their patches, those that are proven first."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from core.agent.resources import AgentResources
 from core.debugger.causes.finding import causes_of
@@ -8,7 +9,7 @@ from core.debugger.editing.files import AgentFiles
 from core.debugger.evaluations.bisection import bisected
 from core.debugger.evaluations.proof import proofs_of
 from core.debugger.evaluations.records import Candidate, Proof
-from core.debugger.fix.views import Clue
+from core.debugger.fix.views import Clue, FixView
 from core.debugger.repair.candidates import from_causes
 from core.trace.records import RunRow
 from core.trace.store import TraceStore
@@ -92,13 +93,12 @@ def with_proofs(clues: Iterable[Clue], proofs: Iterable[Proof], files: AgentFile
             if change.files in tried or (each.outcome == "not tried" and not each.why):
                 continue
             tried.append(change.files)
-            clue = next(
-                (one for one in found if one.candidate is not None and one.candidate.files == change.files),
-                None,
-            )
+            clue = next((one for one in found if one.has(change)), None)
             known = clue_of(change, last) if clue is None else clue
             known = known.replace(
-                proof=each, runs=proof.runs, cost=proof.cost, in_use=is_in_use(change.files, files)
+                proof=each,
+                stale=change.rest not in ("", files.digest(change.files)),
+                in_use=is_in_use(change.files, files),
             )
             if clue is None:
                 found.append(known)
@@ -117,6 +117,15 @@ def clue_of(change: Candidate, last: int) -> Clue:
 def in_order(clues: Iterable[Clue]) -> tuple[Clue, ...]:
     """Return clues with those first whose change is proven."""
     return tuple(sorted(clues, key=lambda clue: clue.proof is None or clue.proof.outcome != "proven"))
+
+
+def with_news(view: FixView, candidate: Candidate, **known: Any) -> FixView:
+    """Return a view with what is known of a change; the clue in view stays in view."""
+    clues = [one.replace(**known) if one.has(candidate) else one for one in view.clues]
+    chosen = clues[view.chosen] if view.clue is not None else None
+    ordered = in_order(clues)
+    at = next((at for at, one in enumerate(ordered) if one is chosen), -1)
+    return view.replace(clues=ordered, chosen=at)
 
 
 def is_in_use(texts: Mapping[str, str], files: AgentFiles) -> bool:

@@ -3,27 +3,23 @@
 Files that were saved or kept here can be reverted: the old texts are held here.
 """
 
-import asyncio
-from collections.abc import Callable
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 from core.agent.presets import ATTACHED
 from core.debugger.causes.finding import causes_of
 from core.debugger.causes.report import report_of
 from core.debugger.commands import command
 from core.debugger.editing.files import AgentFiles
-from core.debugger.evaluations.engine import planned
-from core.debugger.evaluations.processes import EvaluationProcesses
-from core.debugger.evaluations.proof import proof_of
-from core.debugger.evaluations.records import Candidate, Proof, RepairRequest
-from core.debugger.evaluations.request import named
-from core.debugger.fix.deciding import clue_of, clues_of, in_order, is_in_use
+from core.debugger.evaluations.records import Candidate
+from core.debugger.fix.deciding import clue_of, clues_of, in_order, is_in_use, with_news
+from core.debugger.fix.proofs import ChangeProofs
 from core.debugger.fix.rerun import ActionInPlace, outcome_words, rerun_of
+from core.debugger.fix.saved import SavedFiles
 from core.debugger.fix.step_texts import StepTexts
 from core.debugger.fix.views import CausesView, Clue, FixPlace, FixView, Rerun
 from core.debugger.jobs import Job
-from core.debugger.repair.candidates import alike_runs, keep
+from core.debugger.repair.candidates import change_of, keep
 from core.debugger.repair.proposing import propose
 from core.debugger.service import Service
 from core.debugger.session_view import SessionView
@@ -31,7 +27,6 @@ from core.schema.action_text import parse_action
 from core.schema.changes import Changes
 from core.schema.errors import BackstepError, TraceError, UsageError
 from core.schema.signal import Signal
-from core.trace.evaluations import evaluation_named
 from core.trace.records import RunRow
 from core.trace.store import TraceStore
 
@@ -42,14 +37,11 @@ _ATTACHED = (
     "An attached agent made this run, and Backstep does not have its files. Edit the reply that it "
     "gets at this step, or fix its files and start it again."
 )
-_PROOF_SECONDS = 1.0
-"""So often the runs of a proof are counted while they are made."""
 _PROVING = "A change is already being proved or proposed. Wait for its end, or cancel it."
 _NO_PROOF = {
     "exemplar": "Whether an exemplar helps is measured in the library (Worth), not here.",
     "action": "An action of one step changes no file, so there is nothing to prove.",
 }
-_LOOKING = "Looking for runs that failed alike, and for those that passed…"
 _GOES_ON = "Run {} has not ended. If it fails, its causes show here at its end."
 _NO_LLM = ("", "rules", "person")
 """What cannot be asked for a change."""
@@ -65,19 +57,16 @@ class FixService(Service[FixView]):
         super().__init__(session)
         self.reported: Signal[str] = Signal()
         self.looked: Signal[CausesView] = Signal()
-        self._originals: dict[str, str | None] = {}
-        """By the name of a file that was saved, the user's own text before; None if there was none."""
-        self._before: dict[str, str] = {}
-        """By the same name, the text that held before."""
-        self._kept: set[str] = set()
-        """Those of the names that were kept."""
+        self._saved = SavedFiles()
+        self._proposed: dict[int, tuple[Candidate, ...]] = {}
+        """What LLMs proposed, by the number of the run."""
         self._in_place: ActionInPlace | None = None
         """The action that waits to be put in place of the next one of the run made last."""
         self._left: int | None = None
         """The run that was current when the task was asked for afresh; None if that is not awaited."""
         self._begun = False
         """Whether the run made last was told to continue."""
-        self._processes = EvaluationProcesses(self)
+        self._proofs = ChangeProofs(self, self._show_proof)
         session.session_changed.connect(self._on_session)
 
     @property
@@ -91,17 +80,17 @@ class FixService(Service[FixView]):
         return StepTexts(self.services, view.run, view.step, view.llm)
 
     def failed(self, problem: str) -> None:
-        self.show(problem=problem, busy=False, doing="")
+        self.show(problem=problem, busy=False, doing="", proposing=False)
 
     # The run, the step and what is changed
 
     @command
-    async def open(self, run: int, step: int = 0) -> None:
-        """Show where a run can be put right; without a step, at the likeliest one."""
+    async def open(self, run: int, step: int = 0, clue: Clue | None = None) -> None:
+        """Show where a run can be put right: at this clue, or this step, or else at what is likeliest."""
         same = run == self.view.run
-        kept = self.view.replace(problem="", notice="") if same else FixView(run=run)
-        self.view = kept.replace(saved=tuple(self._originals), kept=tuple(self._kept))
-        await self._show_run(run, step)
+        self.view = self.view.replace(problem="", notice="") if same else FixView(run=run)
+        self.view = self.view.replace(saved=self._saved.names, unkept=self._saved.unkept(run))
+        await self._show_run(run, step, clue)
 
     @command
     async def look(self, run: int) -> None:
@@ -144,7 +133,7 @@ class FixService(Service[FixView]):
         checked, recognised = self._texts.checked(self._place(name), text)
         self.show(text=checked, recognised=recognised)
 
-    async def _show_run(self, run: int, step: int) -> None:
+    async def _show_run(self, run: int, step: int, wanted: Clue | None = None) -> None:
         resources = self.services.resources_for(self.services.store.changes(run))
         row, clues, rows = await self.read(
             lambda store: (
@@ -159,7 +148,7 @@ class FixService(Service[FixView]):
             for one in rows
             if one.phase != "observe"
         )
-        self.view = self.view.replace(
+        view = self.view.replace(
             ready=True,
             about=f"{row.task}, seed {row.seed}",
             success=row.verdict.success,
@@ -172,18 +161,24 @@ class FixService(Service[FixView]):
                 (llm for llm in (self._llm_of(row), self.session.session.llm) if llm not in _NO_LLM), ""
             ),
             steps=steps,
-            clues=clues,
+            clues=self._with_proposals(run, clues),
             chosen=-1,
         )
+        self.view = self._with_proof(view)
+        clues = self.view.clues
         if not steps:
             why = f"Run {run} has read no page yet to which it could go back. Let it take a step first (F10)."
             self.send(self.view.replace(why_not=why, places=(), place=None, text=None))
             return
-        at = next((at for at, clue in enumerate(clues) if step in (0, clue.step)), -1)
-        if at >= 0 and self.view.step in (0, clues[at].step) and self._unkept:
+        likely = sorted(enumerate(clues), key=lambda one: not one[1].proving)
+        at = next((at for at, clue in likely if step in (0, clue.step)), -1)
+        if wanted is not None:
+            at = next((at for at, clue in enumerate(clues) if _is_same(clue, wanted)), at)
+        elif at >= 0 and self.view.step in (0, clues[at].step) and self.view.unkept:
             self.view = self.view.replace(chosen=at)  # What was being changed continues being changed.
             await self._show_step(clues[at].step)
-        elif at >= 0:
+            return
+        if at >= 0:
             await self._show_clue(at)
         else:
             await self._show_step(step or steps[-1][0])
@@ -213,7 +208,7 @@ class FixService(Service[FixView]):
             return
         places = self._texts.places(view.clue)
         # What was being changed continues being changed at another step, if possible.
-        now = view.place.name if view.place is not None and self._unkept else ""
+        now = view.place.name if view.place is not None and view.unkept else ""
         place = next((one for one in places if one.name == now), places[0])
         self.view = self.view.replace(places=places)
         await self._offer(place)
@@ -260,7 +255,7 @@ class FixService(Service[FixView]):
             return
         changes = Changes(llm=view.llm)
         writes = place.kind not in ("exemplar", "action")
-        unchanged = writes and not self._unkept and text == self._texts.text_of(place)
+        unchanged = writes and not view.unkept and text == self._texts.text_of(place)
         match place.kind:
             case "exemplar":
                 changes = changes.replace(without=(place.name,))
@@ -365,85 +360,66 @@ class FixService(Service[FixView]):
 
     # Saved, kept and put back
 
-    @property
-    def _unkept(self) -> list[str]:
-        """The files that were saved and not kept."""
-        return [name for name in self._originals if name not in self._kept]
-
-    def _hold(self, name: str) -> None:
-        """Hold the text of a file that is about to be written, so that it can be put back."""
-        if name in self._originals and name not in self._kept:
-            return
-        files = self.files
-        self._originals[name] = files.own_text(name)
-        self._before[name] = files.read(name) if name in files.names() else ""
-        self._kept.discard(name)
-
     def _save(self, name: str, text: str) -> None:
         """Write the file where it is another text, and hold what there was."""
-        if text == self.files.read(name):
+        files = self.files
+        if text == files.read(name):
             return
-        self._hold(name)
-        self.files.write(name, text)
+        self._saved.hold(name, self.view.run, files)
+        files.write(name, text)
+        self._saved.note_written([name], files)
         self._show_saved()
 
     def _show_saved(self) -> None:
         files = self.files
-        clues = tuple(
-            clue.replace(in_use=clue.candidate is not None and is_in_use(clue.candidate.files, files))
-            for clue in self.view.clues
+        self.view = self.view.replace(
+            saved=self._saved.names,
+            unkept=self._saved.unkept(self.view.run),
+            clues=tuple(
+                clue.replace(in_use=clue.candidate is not None and is_in_use(clue.candidate.files, files))
+                for clue in self.view.clues
+            ),
         )
-        self.view = self.view.replace(saved=tuple(self._originals), kept=tuple(self._kept), clues=clues)
         self.session.offer()
 
     @command
     async def keep(self) -> None:
         """Write the change of the clue in view if it was proved, or keep what was saved by hand."""
-        clue = self.view.clue
+        clue, files = self.view.clue, self.files
+        names: Iterable[str] = self.view.unkept
         if clue is not None and clue.candidate is not None and clue.can_be_kept:
-            names = list(clue.candidate.files)
+            names = tuple(clue.candidate.files)
             for name in names:
-                self._hold(name)
+                self._saved.hold(name, self.view.run, files)
             try:
-                keep(clue.candidate, self.files)
+                keep(clue.candidate, files)
             except BackstepError:
-                self._forget_unwritten()
+                self._saved.forget_unwritten(files)
                 raise
-        else:
-            names = self._unkept
+            self._saved.note_written(names, files)
         if not names:
             raise UsageError("Nothing to keep. Prove a change, or change something and run again first.")
-        self._kept.update(names)
-        kept = ", ".join(str(self.files.target(name)) for name in names)
+        self._saved.keep(names)
+        kept = ", ".join(str(files.target(name)) for name in names)
         self._show_saved()
         self.session.tell(f"Kept {kept}.")
         self.show(notice=f"Kept: {kept}. It applies to every run from now on.")
         if self.view.place is not None:
             await self._offer(self.view.place)
 
-    def _forget_unwritten(self) -> None:
-        """Hold no longer what was not written after all."""
-        for name, own in tuple(self._originals.items()):
-            if self.files.own_text(name) == own:
-                del self._originals[name], self._before[name]
-
     @command
     async def revert(self) -> None:
         """Restore all files to before you saved or kept them here; the runs stay."""
-        if not self._originals:
+        if not self._saved.names:
             raise UsageError("Nothing to revert.")
-        files = self.files
-        for name, text in tuple(self._originals.items()):
-            if text is None:
-                files.delete(name)
-            else:
-                files.write(name, text)
-            del self._originals[name], self._before[name]
-            self._kept.discard(name)
+        changed = self._saved.revert(self.files)
         self._show_saved()
         if self.view.place is not None:
             await self._offer(self.view.place)
-        self.show(notice="The files were restored; the runs stay.")
+        notice = "The files were restored; the runs stay."
+        if changed:
+            notice = f"Not restored, because changed elsewhere since: {', '.join(changed)}. The runs stay."
+        self.show(notice=notice)
 
     @command
     async def report(self) -> None:
@@ -472,7 +448,7 @@ class FixService(Service[FixView]):
         self.start(self._propose(self.view.run, self.view.proposer), _PROVING)
 
     async def _propose(self, run: int, llm: str) -> None:
-        self.show(busy=True, doing=f"{llm} is asked for a change…", problem="", notice="")
+        self.show(proposing=True, doing=f"{llm} is asked for a change…", problem="", notice="")
         services = self.services
         try:
             resources = services.resources_for(services.store.changes(run))
@@ -482,21 +458,34 @@ class FixService(Service[FixView]):
                 store, store.run(run), causes, services.llms.routed(llm), self.files, resources
             )
         finally:
-            self.show(busy=False, doing="")
+            self.show(proposing=False, doing="")
         cost = "" if made.cost is None else f" for ${made.cost:.4g}"
         asked = f"in {'1 call' if made.calls == 1 else f'{made.calls} calls'}{cost}"
         if made.candidate is None:
             raise UsageError(f"{llm} proposed no change that can be applied, {asked}: {made.problem}")
-        if self.view.run == run:
-            self._add(made.candidate)
-            await self._show_clue(self.view.chosen)
-            self.show(notice=f"{llm} proposed a change {asked}. Nothing is written; prove it first.")
+        self._proposed[run] = (made.candidate, *self._proposed.get(run, ()))
+        if self.view.run != run:
+            self.session.tell(f"{llm} proposed a change for run {run}; Fix shows it (Ctrl+.).")
+            return
+        self._add(made.candidate)
+        await self._show_clue(self.view.chosen)
+        self.show(notice=f"{llm} proposed a change {asked}. Nothing is written; prove it first.")
+
+    def _with_proposals(self, run: int, clues: Iterable[Clue]) -> tuple[Clue, ...]:
+        """Return clues with those that LLMs proposed, and that of the change that is being proved."""
+        known = tuple(clues)
+        running = self._proofs.running
+        asked = (running.candidate,) if running is not None and running.run == run else ()
+        for one in (*asked, *reversed(self._proposed.get(run, ()))):
+            if not any(clue.has(one) for clue in known):
+                known = (clue_of(one, self.view.step or 1), *known)
+        return in_order(known)
 
     @command
     async def prove(self, name: str, text: str, pairs: int) -> None:
         """Run with and without a change in the background: that of the clue in view, or this text if it is another.
 
-        At most `pairs` pairs are made to choose it by. Nothing is written.
+        At most `pairs` pairs are made to choose it by. Without a name, it is that of the clue. Nothing is written.
         """
         if self.is_busy:
             raise UsageError(_PROVING)
@@ -507,10 +496,11 @@ class FixService(Service[FixView]):
     def _candidate(self, name: str, text: str) -> Candidate | None:
         """Return what is to be proved; None if the text is wrong, which is shown."""
         view, files = self.view, self.files
-        place = self._place(name)
-        saved = {one: files.read(one) for one in self._unkept}
         proposed = view.clue.candidate if view.clue is not None else None
-        if proposed is not None and not saved and text in (self._texts.text_of(place), view.patched):
+        if proposed is not None and not name:
+            return proposed
+        place, saved = self._place(name), view.unkept
+        if proposed is not None and name not in saved and text in (self._texts.text_of(place), view.patched):
             return proposed
         if why := _NO_PROOF.get(place.kind):
             raise UsageError(why)
@@ -522,113 +512,86 @@ class FixService(Service[FixView]):
         if checked.problem:
             self.show(text=checked, recognised=recognised)
             return None
-        texts = saved | {name: text}
-        base = {one: self._before[one] if one in saved else files.read(one) for one in texts}
-        if texts == base:
+        texts = {one: files.read(one) for one in saved} | {name: text}
+        base = {one: self._saved.before(one) if one in saved else files.read(one) for one in texts}
+        texts = {one: new for one, new in texts.items() if new != base[one]}
+        if not texts:
             raise UsageError(
                 "Nothing is changed yet. Apply the patch of a cause, or edit the text; then prove it."
             )
-        what = f"Your change of {', '.join(texts)}."
-        return Candidate(what=what, files=texts, base=base, step=view.step)
+        change = change_of(texts, files, what=f"Your change of {', '.join(texts)}.", step=view.step)
+        return change.replace(base={one: base[one] for one in texts})
 
     def _add(self, candidate: Candidate) -> None:
         """Look at the clue that has this change, a new one if there is none."""
         clues = self.view.clues
-        at = next((at for at, one in enumerate(clues) if _is_of(one, candidate)), None)
+        at = next((at for at, one in enumerate(clues) if one.has(candidate)), None)
         if at is None:
-            clues, at = (clue_of(candidate, self.view.step), *clues), 0
+            new = clue_of(candidate, self.view.step)
+            in_use = is_in_use(candidate.files, self.files)
+            clues, at = (new.replace(in_use=in_use), *clues), 0
         self.send(self.view.replace(clues=clues, chosen=at))
 
     async def _prove(self, run: int, candidate: Candidate, pairs: int) -> None:
-        self.show(proving=True, done=0, of=0, problem="", notice="", doing=_LOOKING)
+        self.show(problem="", notice="")
         self._add(candidate)
-        self._note(run, candidate, proving=True)
-        why = ""
+        earlier = self.view.clue.proof if self.view.clue is not None else None
+        proof, why = None, ""
         try:
-            resources, files = self.services.resources_for(self.services.store.changes(run)), self.files
-            alike = await self.read(lambda store: alike_runs(store, store.run(run), resources, files))
-            request = named(RepairRequest(run=run, candidates=(candidate,), pairs=pairs, alike=alike))
-            await self._processes.create(request)
-            why = await self._made(request, candidate)
+            proof, why = await self._proofs.prove(run, candidate, pairs)
+        except BackstepError as error:
+            why = str(error)
         finally:
-            self._note(run, candidate, proving=False)
-            self.show(proving=False, problem=why, doing="")
+            view = self.view.replace(proving=0, done=0, of=0, proof_says="")
+            known = {"proof": proof or earlier} | ({"stale": False} if proof else {})
+            self.send(with_news(view, candidate, proving=False, **known) if view.run == run else view)
+        if why and self.view.run == run:
+            self.show(problem=why)
+        elif why:
+            self.session.tell(f"The proof for run {run} ended: {why}")
         self.session.send_runs(self.session.query)
 
-    async def _made(self, request: RepairRequest, candidate: Candidate) -> str:
-        """Make the runs of a proof and show them as they come; return why they failed, or nothing."""
-        ended_with: list[str] = []
+    def _show_proof(self) -> None:
+        self.send(self._with_proof(self.view))
 
-        async def ended(why: str) -> None:
-            ended_with.append(why)
-
-        def said(line: str) -> None:
-            if self.view.run == request.run:
-                self.show(doing=line)
-
-        self._processes.start(request, on_said=said, on_end=ended)
-        while True:
-            is_over = bool(ended_with)
-            proof, total = await self.read(partial(_proof, name=request.name, is_over=is_over))
-            each = proof.candidates[0]
-            self._note(request.run, candidate, proof=each, runs=proof.runs, cost=proof.cost)
-            if self.view.run == request.run:
-                self.show(done=proof.runs, of=total)
-            if is_over:
-                return ended_with[0]
-            await asyncio.sleep(_PROOF_SECONDS)
-
-    def _note(self, run: int, candidate: Candidate, **known: Any) -> None:
-        """Show what is known of a change, if its run is still in view; what is proven goes first."""
-        view = self.view
-        if view.run != run:
-            return
-        looked_at = view.clue
-        clues = [one.replace(**known) if _is_of(one, candidate) else one for one in view.clues]
-        chosen = clues[view.chosen] if looked_at is not None else None
-        ordered = in_order(clues)
-        at = next((at for at, one in enumerate(ordered) if one is chosen), -1)
-        self.send(view.replace(clues=ordered, chosen=at))
+    def _with_proof(self, view: FixView) -> FixView:
+        """Return a view with how far the proof is, whatever run it is for."""
+        running = self._proofs.running
+        if running is None:
+            return view
+        view = view.replace(proving=running.run, done=running.done, of=running.of, proof_says=running.says)
+        if running.run != view.run:
+            return view
+        # Why it is not decided is told at its end.
+        proof = running.proof and running.proof.replace(why="")
+        return with_news(view, running.candidate, proving=True, proof=proof)
 
     @command
     async def cancel_proof(self) -> None:
-        """End the runs of the proof; those that are done are kept."""
-        self._end_proof()
-
-    def _end_proof(self) -> None:
-        for name in self._processes:
-            self._processes.cancel(name)
+        """End the runs of the proof, of which those that are done are kept, or the question to the LLM."""
+        if self._proofs.running is None:
+            await self.stop()
+        self._proofs.cancel()
 
     @property
     def jobs(self) -> tuple[Job, ...]:
-        view = self.view
-        if not view.proving:
+        running = self._proofs.running
+        if running is None:
             return ()
-        return (
-            Job(title=f"Proof for run {view.run}", done=view.done, of=view.of, opens="fix", run=view.run),
-        )
+        title = f"Proof for run {running.run}"
+        return (Job(title=title, done=running.done, of=running.of, opens="fix", run=running.run),)
 
     async def end_job(self, key: str) -> None:
-        self._end_proof()
+        self._proofs.cancel()
 
     async def close(self) -> None:
         self.session.session_changed.disconnect(self._on_session)
         await super().close()
-        await self._processes.close()
+        await self._proofs.close()
 
 
 make_service = FixService
 
 
-def _is_of(clue: Clue, candidate: Candidate) -> bool:
-    return clue.candidate is not None and clue.candidate.files == candidate.files
-
-
-def _proof(store: TraceStore, name: str, *, is_over: bool) -> tuple[Proof, int]:
-    """Return what is known of a change so far, and how many runs there are at most."""
-    row = evaluation_named(store, name)
-    if row is None:
-        raise UsageError("That evaluation no longer exists.")
-    plan = planned(row)
-    why = "" if plan.only or not is_over else "It was ended before it was known."
-    return proof_of(store, name, plan, why), plan.total
+def _is_same(clue: Clue, other: Clue) -> bool:
+    return (clue.step, clue.what) == (other.step, other.what)

@@ -8,8 +8,6 @@ from core.debugger.evaluations.records import Candidate, CandidateProof
 from core.debugger.jobs import JobView
 from core.schema.record import Record
 
-LEAST_PAIRS, MOST_PAIRS = 5, 100
-"""Pairs of runs that a proof is made of at most."""
 PlaceKind = Literal["policy", "state space", "prompt", "preset", "exemplar", "action"]
 
 
@@ -32,17 +30,15 @@ class Clue(Record):
     """A change of files that may mend it."""
     proof: CandidateProof | None = None
     """What came of the change; None if it was not tried yet."""
-    runs: int = 0
-    """Those of the proof."""
-    cost: float | None = None
-    """US dollars of the proof; None if no call had a price."""
+    stale: bool = False
+    """Whether other files of the agent were changed since the proof."""
     proving: bool = False
     in_use: bool = False
     """Whether the change is what the files are now."""
 
-    @property
-    def reason(self) -> str:
-        return f"{self.what} {self.why}".strip()
+    def has(self, candidate: Candidate) -> bool:
+        """Return whether this is the clue of a change."""
+        return self.candidate is not None and self.candidate.files == candidate.files
 
     @property
     def place(self) -> str:
@@ -50,9 +46,13 @@ class Clue(Record):
         return f"{self.file}:{self.line}" if self.line else self.file
 
     @property
-    def can_be_kept(self) -> bool:
+    def is_good(self) -> bool:
         """Whether the change mended failures and harmed nothing that was tried."""
-        return self.proof is not None and self.proof.outcome in ("proven", "mended") and not self.in_use
+        return self.proof is not None and self.proof.outcome in ("proven", "mended") and not self.proving
+
+    @property
+    def can_be_kept(self) -> bool:
+        return self.is_good and not self.in_use
 
 
 class CausesView(Record):
@@ -132,11 +132,16 @@ class FixView(JobView):
     rerun: Rerun | None = None
     saved: tuple[str, ...] = ()
     """The files that were saved since, and can be restored."""
-    kept: tuple[str, ...] = ()
-    """Those of them that were kept."""
+    unkept: tuple[str, ...] = ()
+    """Those of them that were saved for this run, and not kept."""
     proposer: str = ""
     """The LLM that can be asked for a change; empty if there is none."""
-    proving: bool = False
+    proposing: bool = False
+    """Whether it is being asked."""
+    proving: int = 0
+    """The run, this one or another, for which a change is being proved; 0 if none is."""
+    proof_says: str = ""
+    """What is going on in that proof."""
     notice: str = ""
     problem: str = ""
 

@@ -111,7 +111,7 @@ def change_of(texts: Mapping[str, str], files: AgentFiles, **more: Any) -> Candi
     """Return the candidate that gives files these texts."""
     names = files.names()
     base = {name: files.read(name) for name in texts if name in names}
-    return Candidate(files=dict(texts), base=base, **more)
+    return Candidate(files=dict(texts), base=base, rest=files.digest(texts), **more)
 
 
 def from_files(

@@ -103,13 +103,15 @@ PROOF = CandidateProof(
     chosen=Pairs(judged=5, changed=5, mended=5),
     sealed=Pairs(judged=4, changed=4, mended=4),
     others=12,
+    runs=33,
+    cost=0.04,
 )
 PROPOSED = VIEW.replace(chosen=1, step=1)
 """The cause with a change is looked at."""
-_HOVER = VIEW.clues[1].replace(proof=PROOF, runs=33, cost=0.04)
+_HOVER = VIEW.clues[1].replace(proof=PROOF)
 PROVEN = PROPOSED.replace(clues=(_HOVER, VIEW.clues[0], VIEW.clues[2]), chosen=0)
 PROVING = PROPOSED.replace(
-    proving=True,
+    proving=VIEW.run,
     done=7,
     of=34,
     clues=(

@@ -52,9 +52,9 @@ def again(qtbot: QtBot, shown: FixWindow, service: AskedService, view: FixView) 
 def test_the_key_asks_for_the_run_in_view_and_the_tree_for_a_step(controller, service, window, qtbot) -> None:
     qtbot.keyClick(window, Qt.Key.Key_Period, CTRL)
     qtbot.waitUntil(lambda: service.asked != [])
-    assert service.asked[-1] == ("open", of_window.STEP.run, 0)
+    assert service.asked[-1] == ("open", of_window.STEP.run, 0, None)
     choose_entry(window.runs, window.runs.model.step_index(of_window.STEP.run, 1), "Fix from this step")
-    assert service.asked[-1] == ("open", of_window.STEP.run, 1)
+    assert service.asked[-1] == ("open", of_window.STEP.run, 1, None)
 
 
 def test_the_key_asks_for_the_run_whose_row_has_the_focus(controller, service, window, qtbot) -> None:
@@ -65,7 +65,7 @@ def test_the_key_asks_for_the_run_whose_row_has_the_focus(controller, service, w
     qtbot.waitUntil(window.runs.tree.hasFocus)
     qtbot.keyClick(window.runs.tree, Qt.Key.Key_Period, CTRL)
     qtbot.waitUntil(lambda: service.asked != [])
-    assert service.asked[-1] == ("open", other, 0)
+    assert service.asked[-1] == ("open", other, 0, None)
 
 
 def test_the_file_is_open_at_the_likely_line_and_the_step_is_shown_in_the_main_window(
@@ -212,7 +212,8 @@ def test_what_stays_done_is_told_and_has_to_be_known_before_the_run_goes_on(cont
 def test_a_success_can_be_kept_saved_and_put_back(controller, service, window, qtbot) -> None:
     shown = show(qtbot, controller, samples.VIEW)
     assert not shown.keep_button.isEnabled()
-    view = samples.VIEW.replace(rerun=samples.ENDED, saved=(samples.NAME,))
+    names = (samples.NAME,)
+    view = samples.VIEW.replace(rerun=samples.ENDED, saved=names, unkept=names)
     again(qtbot, shown, service, view)
     assert "✗ no success" in shown.outcome.before.text()
     assert "✓ success, reward 1, 5 steps" in shown.outcome.after.text()
@@ -222,7 +223,7 @@ def test_a_success_can_be_kept_saved_and_put_back(controller, service, window, q
     shown.keep_button.click()
     shown.revert_button.click()
     assert service.asked[-2:] == [("keep",), ("revert",)]
-    again(qtbot, shown, service, view.replace(kept=(samples.NAME,)))
+    again(qtbot, shown, service, view.replace(unkept=()))
     assert not shown.keep_button.isEnabled()
     assert shown.revert_button.isEnabled()
 
@@ -241,10 +242,67 @@ def test_from_a_failed_run_to_a_kept_change_it_takes_three_keys(controller, serv
     qtbot.keyClick(rows, Qt.Key.Key_Return)
     assert len(service.asked) == asked  # It is being proved.
     again(qtbot, shown, service, samples.PROVEN)
+    assert len(service.asked) == asked  # The cause stays open, although it is another row.
     assert rows.hasFocus()
     assert rows.key == ("clue", 0)
     qtbot.keyClick(rows, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: service.asked[-1] == ("keep",))
+
+
+def test_enter_on_another_cause_leaves_the_proof_alone(controller, service, qtbot) -> None:
+    other = samples.PROPOSED.clues[2].replace(candidate=samples.CHANGE.replace(files={"prompts/a.j2": "b"}))
+    clues = (*samples.PROVING.clues[:2], other)
+    shown = show(qtbot, controller, samples.PROVING.replace(clues=clues, chosen=2))
+    asked = len(service.asked)
+    qtbot.keyClick(shown.clues.rows, Qt.Key.Key_Return)
+    assert service.asked[asked:] == []
+
+
+def test_enter_on_a_proven_cause_keeps_it_whatever_is_chosen_to_change(
+    controller, service, window, qtbot
+) -> None:
+    shown = show(qtbot, controller, samples.PROVEN.replace(place=samples.EXEMPLAR))
+    retired = []
+    window.retire_requested.connect(retired.append)
+    shown.clues.rows.setFocus()
+    qtbot.keyClick(shown.clues.rows, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: service.asked[-1] == ("keep",))
+    assert retired == []
+
+
+def test_a_proof_is_told_to_be_old_once_other_files_were_changed_and_enter_makes_another(
+    controller, service, qtbot
+) -> None:
+    clues = (samples.PROVEN.clues[0].replace(stale=True), *samples.PROVEN.clues[1:])
+    shown = show(qtbot, controller, samples.PROVEN.replace(clues=clues))
+    assert shown.clues.rows.rows[0].word == "proven, files changed since"
+    assert any("Other files of the agent were changed since." in row.detail for row in shown.clues.rows.rows)
+    qtbot.keyClick(shown.clues.rows, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: service.asked[-1][0] == "prove")
+
+
+def test_a_change_can_be_proved_where_nothing_can_be_edited(controller, service, qtbot) -> None:
+    shown = show(qtbot, controller, samples.PROPOSED.replace(place=None, places=(), text=None))
+    shown.prove_button.click()
+    assert service.asked[-1] == ("prove", "", "", 8)
+
+
+def test_an_llm_that_is_asked_can_be_given_up_and_is_no_result(controller, service, qtbot) -> None:
+    view = samples.VIEW.replace(proposer="qwen3:8b", proposing=True, doing="qwen3:8b is asked for a change…")
+    shown = show(qtbot, controller, view)
+    assert shown.outcome.proof.text() == view.doing
+    assert not shown.outcome.after.isVisible()
+    assert not shown.prove_button.isEnabled()
+    qtbot.keyClick(shown, Qt.Key.Key_L, ALT)
+    qtbot.waitUntil(lambda: service.asked[-1] == ("cancel_proof",))
+
+
+def test_a_proof_for_another_run_is_told_and_can_be_ended(controller, service, qtbot) -> None:
+    view = samples.VIEW.replace(proving=7, done=3, of=34, proof_says="Running.")
+    shown = show(qtbot, controller, view)
+    assert shown.outcome.proof.text() == "Proof for run 7   3 of at most 34 runs: Running."
+    shown.prove_button.click()
+    assert service.asked[-1] == ("cancel_proof",)
 
 
 def test_a_proof_shows_its_runs_and_can_be_ended(controller, service, window, qtbot) -> None:
@@ -426,8 +484,7 @@ def test_the_causes_of_the_run_in_view_are_asked_for_where_they_are_seen_and_lea
     rows.select_key(("clue", 1))
     qtbot.waitUntil(lambda: panel.cards.open == samples.VIEW.clues[1])
     qtbot.keyClick(rows, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: ("choose_clue", 1) in service.asked)
-    assert service.asked[-2:] == [("open", run, 0), ("choose_clue", 1)]
+    qtbot.waitUntil(lambda: service.asked[-1] == ("open", run, 0, samples.VIEW.clues[1]))
 
 
 def test_evidence_in_the_page_leaves_the_causes_in_front_and_marks_the_element(

@@ -233,7 +233,7 @@ def put_right(desk: LiveWindow, qtbot: QtBot, folder: Path, fault: Fault) -> Ges
     assert not controller.fix_window.view.problem, (fault.name, controller.fix_window.view.problem)
     shown = controller.fix_window
     field = shown.field
-    assert fault.reason in shown.view.clue.reason, fault.name
+    assert fault.reason in f"{shown.view.clue.what} {shown.view.clue.why}", fault.name
     assert shown.view.clue.what in shown.clues.rows.rows[shown.view.chosen].text
     assert field.textCursor().block().text() == fault.at_fault, fault.name
     qtbot.waitUntil(field.hasFocus, timeout=WAIT)

@@ -19,7 +19,7 @@ def steps(*actions: str, url: str = "http://shop/", **more) -> list[StepRow]:
 
 
 def reasons(clues) -> list[tuple[int, str]]:
-    return [(one.step, one.reason) for one in clues]
+    return [(one.step, f"{one.what} {one.why}".strip()) for one in clues]
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_a_bisection_names_the_last_step_from_which_branches_succeeded(store) ->
     branches(store, run, s1="+++-", s2="++--", s3="----")
     (clue,) = _bisected(store, store.run(run))
     said = "Bisect: from here 2 of 4 branches still succeeded; from later steps none did."
-    assert (clue.step, clue.reason) == (2, said)
+    assert (clue.step, clue.what) == (2, said)
 
 
 def test_the_same_action_on_other_pages_is_no_loop() -> None:

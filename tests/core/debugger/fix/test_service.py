@@ -1,5 +1,6 @@
 """Fix: a failed run is put right at the proposed step and file, run again from there, and kept or put back."""
 
+import threading
 from contextlib import closing
 
 import pytest
@@ -143,7 +144,7 @@ def test_a_run_that_was_out_of_its_budget_is_said_to_be_so_and_goes_on_with_more
     live.wait(lambda: live.view.success is False)
     assert live.row(live.view.run).outcome == "budget"
     view = fix.open(live.view.run)
-    assert "the run was out of its budget of page actions" in view.clue.reason
+    assert "the run was out of its budget of page actions" in view.clue.what
     view = fix.rerun(view.text.text)
     assert view.notice.startswith(f"The step limit is {1 + 2} now")
     assert live.view.max_steps == 3
@@ -160,7 +161,7 @@ def test_putting_back_gives_the_file_its_earlier_text_also_after_it_was_kept(fix
     assert (live.config / NAME).read_text() == before
     fix.rerun(fixed)
     fix.service.keep()
-    live.wait(lambda: fix.view.kept == (NAME,) and "Kept" in fix.view.notice)
+    live.wait(lambda: fix.view.unkept == () and "Kept" in fix.view.notice)
     fix.service.keep()
     live.wait(lambda: "Nothing to keep" in fix.view.problem)
     assert (live.config / NAME).read_text() == fixed
@@ -168,6 +169,37 @@ def test_putting_back_gives_the_file_its_earlier_text_also_after_it_was_kept(fix
     live.wait(lambda: fix.view.saved == ())
     fix.service.revert()
     live.wait(lambda: "Nothing to revert" in fix.view.problem)
+
+
+def test_putting_back_gives_the_first_text_also_after_two_changes_were_kept(fix, failed, live):
+    before = (live.config / NAME).read_text()
+    first = before.replace("Delete", "Save")
+    for text in (first, first.replace("Press", "Push")):
+        fix.open(failed, 1)
+        fix.rerun(text)
+        fix.service.keep()
+        live.wait(lambda: fix.view.unkept == () and "Kept" in fix.view.notice)
+    fix.service.revert()
+    live.wait(lambda: fix.view.saved == ())
+    assert (live.config / NAME).read_text() == before
+
+
+def test_putting_back_leaves_a_file_that_was_changed_elsewhere_since(fix, failed, live):
+    fix.rerun(fix.open(failed, 1).text.text.replace("Delete", "Save"))
+    (live.config / NAME).write_text("mine")
+    fix.service.revert()
+    live.wait(lambda: "Not restored, because changed elsewhere since" in fix.view.notice)
+    assert (live.config / NAME).read_text() == "mine"
+    assert fix.view.saved == ()
+
+
+def test_what_was_saved_for_one_run_is_not_proved_or_kept_for_another(fix, failed, live):
+    fix.rerun(fix.open(failed, 1).text.text.replace("Delete", "Save"))
+    assert fix.view.unkept == (NAME,)
+    other = fix.open(live.view.run)
+    assert (other.saved, other.unkept) == ((NAME,), ())
+    fix.service.keep()
+    live.wait(lambda: "Nothing to keep" in fix.view.problem)
 
 
 def test_a_bundled_file_is_put_back_by_taking_the_own_copy_away(fix, failed, live):
@@ -236,7 +268,7 @@ def test_a_success_says_that_there_is_nothing_to_fix_and_lets_a_step_be_chosen(f
     live.session.run_commands.run()
     live.wait_mode("ended")
     view = fix.open(live.view.run)
-    assert "succeeded, so there is nothing to fix" in view.clue.reason
+    assert "succeeded, so there is nothing to fix" in view.clue.what
     assert view.place is not None
     assert view.steps == ((1, view.steps[0][1]),)
 
@@ -255,7 +287,7 @@ def test_the_step_at_which_a_success_on_the_same_task_and_seed_went_another_way_
     live.wait_mode("ended")
     view = fix.open(live.view.run)
     assert view.step == 1
-    assert f'chose click button "TWO"; run {success}, a success, chose click button "ONE"' in view.clue.reason
+    assert f'chose click button "TWO"; run {success}, a success, chose click button "ONE"' in view.clue.what
     assert (view.place.kind, view.place.name) == ("prompt", "prompts/plain/system.j2")
 
 
@@ -279,7 +311,7 @@ def test_what_was_saved_is_proved_against_what_there_was_before_and_a_proof_is_e
     earlier = len(plans(live))
     fix.service.prove(NAME, fix.view.text.text, 6)
     live.wait(lambda: fix.view.of > 0)
-    assert (fix.view.proving, fix.view.done, fix.view.clue.proving) == (True, 0, True)
+    assert (fix.view.proving, fix.view.done, fix.view.clue.proving) == (failed, 0, True)
     assert len(plans(live)) == earlier + 1
     plan = next(one for one in plans(live) if one.run == failed)
     unchanged, changed = plan.variants
@@ -288,6 +320,12 @@ def test_what_was_saved_is_proved_against_what_there_was_before_and_a_proof_is_e
     assert len(plan.repair.choosing) == 6
     fix.service.prove(NAME, fix.view.text.text, 6)
     live.wait(lambda: "already being proved" in fix.view.problem)
+    # It is told, and can be ended, where another run is in view.
+    other = fix.open(fix.view.rerun.run)
+    assert (other.proving, other.run != failed) == (failed, True)
+    assert [(job.title, job.run) for job in fix.service.jobs] == [(f"Proof for run {failed}", failed)]
+    assert fix.open(failed, 1).clue.proving
+    assert fix.view.clue.proof is None
     fix.service.cancel_proof()
     live.wait(lambda: not fix.view.proving)
     assert (fix.view.problem, fix.view.clue.proof.outcome) == ("", "inconclusive")
@@ -309,6 +347,39 @@ def test_what_cannot_be_proved_says_why(fix, failed, live, monkeypatch, tmp_path
     assert (live.config / NAME).read_text() == text
 
 
+def test_a_proof_that_is_cancelled_before_its_first_run_makes_none(fix, failed, live, monkeypatch):
+    text = fix.open(failed, 1).text.text.replace("Delete", "Save")
+    looking, go_on = threading.Event(), threading.Event()
+
+    def alike(*_given):
+        looking.set()
+        assert go_on.wait(60)
+        return ()
+
+    monkeypatch.setattr("core.debugger.fix.proofs.alike_runs", alike)
+    earlier = len(plans(live))
+    fix.service.prove(NAME, text, 5)
+    live.wait(looking.is_set)
+    fix.service.cancel_proof()
+    live.wait(lambda: fix.service._proofs.running.is_cancelled)
+    go_on.set()
+    live.wait(lambda: not fix.view.proving)
+    assert "cancelled before its first run" in fix.view.problem
+    assert len(plans(live)) == earlier
+
+
+def test_a_file_that_is_as_it_was_is_no_part_of_what_is_proved(fix, failed, live, monkeypatch, tmp_path):
+    fix.rerun(fix.open(failed, 1).text.text.replace("Delete", "Save"))
+    prompt = next(one for one in fix.view.places if one.kind == "prompt")
+    fix.service.choose_place(prompt.name)
+    live.wait(lambda: fix.view.place == prompt)
+    process(monkeypatch, tmp_path, "sys.exit(0)")
+    fix.service.prove(prompt.name, fix.view.text.text, 5)
+    live.wait(lambda: any(one.run == failed for one in plans(live)) and not fix.view.proving)
+    (candidate,) = next(one for one in plans(live) if one.run == failed).repair.candidates
+    assert list(candidate.files) == [NAME]
+
+
 def test_an_llm_proposes_a_change_and_what_cannot_be_applied_is_told(fix, failed, live, server):
     view = fix.open(failed, 1)
     assert view.proposer == "test"
@@ -320,10 +391,12 @@ def test_an_llm_proposes_a_change_and_what_cannot_be_applied_is_told(fix, failed
     assert (clue.what, fix.view.chosen, clue.file) == ("The draft is to be kept.", 0, NAME)
     assert "Press Save." in fix.view.patched
     assert "Press Delete." in fix.view.text.text
+    # It is there when Fix is opened again.
+    assert fix.open(failed).clue.what == clue.what
     server.otherwise = lambda request: Reply(text="I do not know.")
     fix.service.propose()
     live.wait(lambda: "proposed no change that can be applied, in 2 calls" in fix.view.problem)
-    assert not fix.view.busy
+    assert not fix.view.proposing
 
 
 def test_what_stays_done_is_asked_about_before_the_step_is_gone_back_to(fix, failed, live, monkeypatch):
@@ -354,7 +427,7 @@ def test_a_run_that_has_not_decided_yet_is_said_to_be_so(fix, live, server):
     server.otherwise = on('button "ONE"')
     live.open()
     view = fix.open(live.view.run)
-    assert "has not decided on an action yet" in view.clue.reason
+    assert "has not decided on an action yet" in view.clue.what
     assert (view.going_on, view.steps) == (True, ((1, "no action"),))
 
 

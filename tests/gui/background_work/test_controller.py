@@ -13,7 +13,7 @@ from tests.gui import samples
 from tests.gui.stand_ins import AskedService
 
 CHECK = WorkRow(number=1, job=Job(title="Checking exemplars", done=40, of=200, opens="library"))
-FIX = WorkRow(number=2, job=Job(title="Family of run 7", opens="fix", run=7))
+FIX = WorkRow(number=2, job=Job(title="Proof for run 7", opens="fix", run=7))
 FAILED = CHECK.replace(state="failed", words="exemplars.db cannot be read.")
 
 
@@ -46,7 +46,7 @@ def test_the_status_bar_counts_what_goes_on_and_opens_the_list(controller, servi
     controller.button.click()
     lines = controller.shown.table.lines_model.lines
     assert [line.cells[:3] for line in lines] == [
-        ("Family of run 7", "", "under way"),
+        ("Proof for run 7", "", "under way"),
         ("Checking exemplars", "40 of 200 (20 %)", "under way"),
     ]
     send(qtbot, controller, service, FAILED)

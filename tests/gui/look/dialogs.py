@@ -18,12 +18,12 @@ from tests.gui.look.studio import Studio, take_pictures
 
 def background_work(studio: Studio) -> QWidget:
     check = Job(title="Checking exemplars", done=40, of=200, opens="library")
-    family = Job(title="Family of run 7, which has a long name, as a person gave it", opens="fix", run=7)
+    proof = Job(title="Proof for run 7, which has a long name, as a person gave it", opens="fix", run=7)
     shown = background_work_none(studio)
     rows = (
         WorkRow(number=3, job=check),
-        WorkRow(number=2, job=family, state="failed", words="The browser has ended. Start it again."),
-        WorkRow(number=1, job=family, state="ended", words="0 of 5 before, 5 of 5 after"),
+        WorkRow(number=2, job=proof, state="failed", words="The browser has ended. Start it again."),
+        WorkRow(number=1, job=proof, state="ended", words="0 of 5 before, 5 of 5 after"),
     )
     shown.show_view(BackgroundWorkView(rows=rows))
     return shown

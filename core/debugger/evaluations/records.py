@@ -244,7 +244,7 @@ class RepairRequest(Request):
     alike: tuple[int, ...] = ()
     """Failed runs with the same cause."""
     used: tuple[Spot, ...] = ()
-    """Cases that the candidates were made from; no candidate is chosen by them."""
+    """Cases that the candidates were made from, or chosen by before; they say nothing more of them."""
     pairs: int = Field(default=8, ge=5, le=100)
     """With and without the change, at most, to choose it by."""
     sealed: int = Field(default=4, ge=0, le=100)

@@ -1,14 +1,14 @@
 """The part of the command `repair` that lets GEPA rewrite files by the runs of an evaluation."""
 
-from hashlib import sha256
-
-from core.browser.host import BrowserHost
+from core.browser.chromium import chromium_at
+from core.browser.sharing import SharedChromium
 from core.cli.output import say
 from core.cli.runs import reading
-from core.cli.surroundings import WithEmbedded, in_browser, open_unattended, services_in
+from core.cli.surroundings import in_loop, open_unattended
 from core.debugger.evaluations.engine import planned
 from core.debugger.evaluations.figures import done_of
-from core.debugger.evaluations.records import Spot
+from core.debugger.evaluations.local import lanes_of, services_of
+from core.debugger.evaluations.records import RunLimits, Spot
 from core.debugger.repair.optimising import Optimised, check_installed, optimise
 from core.environments.registry import Environments
 from core.schema.errors import UsageError
@@ -25,14 +25,15 @@ def optimised(
     llm: str,
     settings: Settings,
     environments: Environments,
-    with_embedded: WithEmbedded,
     *,
     most_runs: int,
-    max_cost: float | None,
+    limits: RunLimits,
+    concurrency: int,
 ) -> Optimised:
     """Rewrite the files `components` by the cases of an evaluation that the agent of a run did, and say how well.
 
-    Raises UsageError, DataError, TraceError, and the errors of browsers and LLMs.
+    The runs are made in one Chromium, as those of an evaluation are. Raises UsageError, DataError, TraceError, and
+    the errors of browsers and LLMs.
     """
     check_installed()
     with reading(settings) as store:
@@ -46,26 +47,29 @@ def optimised(
     variant = variants[0]
     spots = [Spot(task=one.task, seed=one.seed) for one in done if one.variant == variant.name]
     llms = open_unattended(settings, llm, variant.llm)
-    name = f"GEPA of {evaluation}"
-    folder = settings.database.parent / "gepa" / sha256(name.encode()).hexdigest()[:16]
+    name = "chromium" if settings.browser == "embedded" else settings.browser
+    browser = SharedChromium(chromium_at(name), dialogs=settings.dialogs)
 
-    async def work(host: BrowserHost) -> Optimised:
-        async with services_in(host, settings, llms, environments) as services:
-            asked = services.llms.routed(llm)
+    async def work() -> Optimised:
+        async with (
+            services_of(settings, environments, llms, browser) as services,
+            lanes_of(services, browser, concurrency, lambda asked: None) as lanes,
+        ):
             return await optimise(
                 services,
-                name,
+                lanes,
+                f"GEPA of {evaluation}",
                 variant,
                 tuple(dict.fromkeys(spots)),
                 components,
-                asked,
-                folder,
+                services.llms.routed(llm),
+                settings.database.parent / "gepa",
                 most_runs=most_runs,
-                max_cost=max_cost,
+                limits=limits,
             )
 
-    made = in_browser(work, settings, with_embedded)
-    cost = f", ${made.cost:.4g}" if made.cost else ""
+    made = in_loop(work())
+    cost = f", ${made.spent.cost:.4g}" if made.spent.cost else ""
     scores = f"{made.before:.2f} before, {made.after:.2f} after, on the cases to choose by"
-    say(f"GEPA: {scores}; {made.runs} runs{cost}.")
+    say(f"GEPA: {scores}; {made.runs} runs{cost}. {made.why}".rstrip())
     return made

@@ -124,9 +124,7 @@ def _repaired(
     for number, failures in enumerate(groups, 1):
         name = f"{asked.name} {number}" if asked.name and number > 1 else asked.name
         try:
-            request, plan = _plan(
-                asked, name, failures, settings, environments, with_embedded, resources, files
-            )
+            request, plan = _plan(asked, name, failures, settings, environments, resources, files)
         except UsageError as error:
             if not asked.evaluation:
                 raise
@@ -175,7 +173,6 @@ def _plan(
     failures: Failures,
     settings: Settings,
     environments: Environments,
-    with_embedded: WithEmbedded,
     resources: AgentResources,
     files: AgentFiles,
 ) -> tuple[RepairRequest, EvaluationPlan]:
@@ -208,7 +205,7 @@ def _plan(
         if asked.no_runs:
             raise UsageError(f'There is no proof "{name}". Prove a change first, without --no-runs.')
     if asked.optimise:
-        fields |= _optimised(asked, failures, settings, environments, with_embedded)
+        fields |= _optimised(asked, failures, settings, environments)
     with reading(settings) as store:
         if not asked.optimise:
             own = resources.changed(store.changes(failures.row.run))
@@ -218,13 +215,9 @@ def _plan(
 
 
 def _optimised(
-    asked: RepairAsked,
-    failures: Failures,
-    settings: Settings,
-    environments: Environments,
-    with_embedded: WithEmbedded,
+    asked: RepairAsked, failures: Failures, settings: Settings, environments: Environments
 ) -> dict[str, object]:
-    """Return the candidate that GEPA made, and the cases that it was made by."""
+    """Return the candidate that GEPA made, the cases that it was made by, and the limits that are left."""
     from core.cli.optimise import optimised
 
     made = optimised(
@@ -234,13 +227,17 @@ def _optimised(
         asked.llm,
         settings,
         environments,
-        with_embedded,
         most_runs=asked.max_runs,
-        max_cost=asked.max_cost,
+        limits=asked,
+        concurrency=asked.concurrency,
     )
     if made.candidate is None:
-        raise UsageError("GEPA found no texts that are better than those in use.")
-    return {"candidates": (made.candidate,), "alike": (), "used": made.spots}
+        raise UsageError(f"GEPA found no texts that are better than those in use. {made.why}".rstrip())
+    if reached := asked.reached(made.spent):
+        raise UsageError(f"{reached} Give a higher one with the same command, to prove what GEPA has found.")
+    # What passed is looked for in all stored runs: those of the evaluation are used.
+    proved_by = {"alike": (), "used": made.spots, "evaluation": ""}
+    return {"candidates": (made.candidate,), **proved_by, **asked.after(made.spent).model_dump()}
 
 
 def _candidates(

@@ -352,10 +352,12 @@ _VERSION_12 = (
 """Keep with a run how large its pages are."""
 
 _VERSION_13 = """
-UPDATE evaluations SET plan = json_set(plan, '$.kind', 'tasks') WHERE plan ->> '$.kind' = 'family';
-UPDATE evaluations SET plan = json_remove(plan, '$.fixed') WHERE json_type(plan, '$.fixed') IS NOT NULL;
+UPDATE evaluations SET plan = json_set(plan, '$.kind', 'tasks')
+WHERE CASE WHEN json_valid(plan) THEN json_extract(plan, '$.kind') END = 'family';
+UPDATE evaluations SET plan = json_remove(plan, '$.fixed')
+WHERE CASE WHEN json_valid(plan) THEN json_type(plan, '$.fixed') END IS NOT NULL;
 """
-"""What compares two agents on a run's task is an evaluation of tasks."""
+"""What compares two agents on a run's task is an evaluation of tasks; a plan that is no JSON stays as it is."""
 
 
 MIGRATIONS = (

@@ -1,6 +1,6 @@
 """What the runs of an evaluation used, by how suspicious it is."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from PySide6.QtWidgets import QWidget
 
@@ -27,8 +27,11 @@ class SuspicionsTable(PlainTable):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, "What runs used, by suspiciousness", _COLUMNS, parent)
+        self.runs: dict[tuple[str, str], int | None] = {}
+        """A failed run for each kind and name, which are the key of a row."""
 
-    def show_suspicions(self, suspicions: Iterable[Suspicion]) -> None:
+    def show_suspicions(self, suspicions: Sequence[Suspicion]) -> None:
+        self.runs = {(one.kind, one.name): one.run for one in suspicions}
         self.show_lines(
             TableLine.of(
                 (f"{one.score:.2f}", one.score),
@@ -36,7 +39,7 @@ class SuspicionsTable(PlainTable):
                 one.name,
                 (str(one.failed), one.failed),
                 (str(one.passed), one.passed),
-                key=one.run,
+                key=(one.kind, one.name),
             )
             for one in suspicions
         )

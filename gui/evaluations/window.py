@@ -176,7 +176,7 @@ class EvaluationsWindow(WatchedWindow):
             self.matrix.show_matrix(view.chosen.matrix if view.chosen is not None else None)
             suspicions = view.chosen.suspicions if view.chosen is not None else ()
             self.suspicions.show_suspicions(suspicions)
-            self.or_unsuspicious.say("" if suspicions else NONE)
+            self.or_unsuspicious.say("" if any(one.score for one in suspicions) else NONE)
         self.problem.show_text(view.problem)
         self.notice.show_text(view.notice)
         self.or_words.say(self._missing())
@@ -268,8 +268,8 @@ class EvaluationsWindow(WatchedWindow):
         if run is not None:
             self.run_wanted.emit(cast(int, run))
 
-    def _on_suspicion(self, run: int | None) -> None:
-        if run is not None:
+    def _on_suspicion(self, key: tuple[str, str]) -> None:
+        if (run := self.suspicions.runs.get(key)) is not None:
             self.run_wanted.emit(run)
 
     def _on_stop(self) -> None:

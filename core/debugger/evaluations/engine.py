@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from core.debugger.evaluations.figures import MOST_ATTEMPTS, counts, is_tried_again
-from core.debugger.evaluations.records import EvaluationPlan, RunLimits, Variant
+from core.debugger.evaluations.records import EvaluationPlan, RunLimits, Spent, Variant
 from core.schema.errors import BackstepError, LLMRefused, TraceError, UsageError, WorldError
 from core.trace.evaluations import attempts_of, leave_evaluation, save_unbegun, take_evaluation
 from core.trace.records import AttemptRow, Case, CaseAttempt, EvaluationRow, RunOutcome
@@ -80,8 +80,11 @@ def _outcome(row: AttemptRow) -> RunOutcome | None:
     return row.run.outcome if row.run is not None else None
 
 
-def _has_failed(row: AttemptRow) -> bool:
-    return _outcome(row) in (None, "error")
+def failure(row: AttemptRow) -> str:
+    """Return why an attempt failed through no fault of the agent; empty if it did not."""
+    if row.run is None:
+        return row.error or "It could not begin."
+    return (row.run.error or "It failed.") if row.run.outcome == "error" else ""
 
 
 def _to_be_tried_again(row: AttemptRow) -> bool:
@@ -101,7 +104,7 @@ class _Failures:
         What ends all runs at once, as a dead browser does, is one round of
         failures: a second round was begun after it.
         """
-        if not _has_failed(row):
+        if not failure(row):
             self._count = self._rounds = 0
             return
         self._count += 1
@@ -109,8 +112,7 @@ class _Failures:
             self._rounds += 1
             self._last = time.monotonic()
         if self._count >= _MOST_FAILURES and self._rounds >= _MOST_ROUNDS:
-            reason = row.error if row.run is None else row.run.error
-            raise WorldError(f"The last {self._count} runs all failed. The last one: {reason}")
+            raise WorldError(f"The last {self._count} runs all failed. The last one: {failure(row)}")
 
 
 class Evaluator:
@@ -211,11 +213,7 @@ class Evaluator:
         return True
 
     def _limit_reached(self) -> bool:
-        calls, cost = self._limits.max_calls, self._limits.max_cost
-        if calls is not None and self._calls >= calls:
-            self.why = f"The limit of {calls} LLM calls was reached."
-        elif cost is not None and self._cost >= cost:
-            self.why = f"The limit of ${cost:g} was reached."
+        self.why = self.why or self._limits.reached(Spent(calls=self._calls, cost=self._cost))
         return bool(self.why)
 
     async def _attempt(self, lane: Lane, variant: Variant, case: Case, number: int) -> AttemptRow | None:

@@ -106,6 +106,7 @@ def _sets(request: RepairRequest, row: RunRow, store: TraceStore, environments: 
     own = Spot(task=row.task, seed=row.seed)
     alike = [spot for spot in failed if failed[spot] in request.alike and spot != own]
     needed = request.pairs + request.sealed
+    used = set(request.used)
     opened = {
         spot
         for plan, _ in earlier
@@ -114,7 +115,7 @@ def _sets(request: RepairRequest, row: RunRow, store: TraceStore, environments: 
     }
     seeded = row.environment != "web" and environments.find(row.task).seeded
     if seeded:
-        seeds = range(row.seed + 1, row.seed + 2 + needed + len(passed) + len(opened))
+        seeds = range(row.seed + 1, row.seed + 2 + needed + len(passed) + len(opened) + len(used))
         fresh = [Spot(task=row.task, seed=seed) for seed in seeds]
     elif row.environment == "web":
         fresh = []
@@ -125,16 +126,17 @@ def _sets(request: RepairRequest, row: RunRow, store: TraceStore, environments: 
             if task.environment == row.environment and family_of(task.id) == family_of(row.task)
         ]
         fresh = _shuffled(family, lambda spot: spot.task)
-    known = {own, *passed, *opened, *request.used}
+    known = {own, *passed, *opened, *used}
     spots = list(dict.fromkeys(spot for spot in (*alike, *fresh) if spot not in known))[:needed]
-    repeated = len(spots) < least_pairs() and row.llm != "rules"
-    if repeated:  # The same case says something only of an LLM that does not always answer alike.
+    # The same case says something only of an LLM that does not always answer alike and was given no text made by it.
+    repeated = len(spots) < least_pairs() and row.llm != "rules" and own not in used
+    if repeated:
         again = range(_REPEATS + len(opened), _REPEATS + len(opened) + needed - len(spots))
         spots += [own.replace(time=time) for time in again]
     # Those to choose by go first. Where there are too few to choose by, all are sealed.
     sealed = min(request.sealed, max(len(spots) - least_pairs(), 0))
     choosing = spots[: len(spots) - sealed] if len(spots) >= least_pairs() else []
-    others = [spot for spot in passed if spot != own]
+    others = [spot for spot in passed if spot != own and spot not in used]
     return RepairPlan(
         candidates=request.candidates,
         own=own,

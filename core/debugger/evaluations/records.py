@@ -86,6 +86,16 @@ class Subject(Record):
         )
 
 
+class Spent(Record):
+    """What was spent of limits."""
+
+    calls: int = 0
+    """LLM calls."""
+    cost: float = 0.0
+    """US dollars."""
+    minutes: float = 0.0
+
+
 class RunLimits(Record):
     """Limits after which no further run is started; None means no limit."""
 
@@ -95,6 +105,24 @@ class RunLimits(Record):
     """US dollars of all runs; calls without a price do not count."""
     max_minutes: float | None = Field(default=None, gt=0)
     """From the start or the resumption; runs in progress then are broken off and started again the next time."""
+
+    def reached(self, spent: Spent) -> str:
+        """Return which of them was reached, as a sentence; empty if none was."""
+        if self.max_calls is not None and spent.calls >= self.max_calls:
+            return f"The limit of {self.max_calls} LLM calls was reached."
+        if self.max_cost is not None and spent.cost >= self.max_cost:
+            return f"The limit of ${self.max_cost:g} was reached."
+        if self.max_minutes is not None and spent.minutes >= self.max_minutes:
+            return f"The limit of {self.max_minutes:g} minutes was reached."
+        return ""
+
+    def after(self, spent: Spent) -> "RunLimits":
+        """Return what is left of them; none may have been reached."""
+        return RunLimits(
+            max_calls=None if self.max_calls is None else self.max_calls - spent.calls,
+            max_cost=None if self.max_cost is None else self.max_cost - spent.cost,
+            max_minutes=None if self.max_minutes is None else self.max_minutes - spent.minutes,
+        )
 
 
 class Request(RunLimits):
@@ -257,7 +285,7 @@ class RepairRequest(Request):
     alike: tuple[int, ...] = ()
     """Failed runs with the same cause."""
     used: tuple[Spot, ...] = ()
-    """Cases that the candidates were made from; no candidate is chosen by them."""
+    """Cases that the candidates were made from, or chosen by before; they say nothing more of them."""
     pairs: int = Field(default=8, ge=LEAST_PAIRS, le=MOST_PAIRS)
     """With and without the change, at most, to choose it by."""
     sealed: int = Field(default=_SEALED, ge=0, le=100)
@@ -420,7 +448,8 @@ class EvaluationPlan(Record):
     failures_of: str = ""
     """The name of the evaluation whose failures are done again."""
     only: tuple[Case, ...] = ()
-    """The cases that are done of these; empty does all. A repair has those that it came to, once it has ended."""
+    """The cases that are done of these; empty does all. A repair has those that it came to, once it has ended, and
+    what GEPA makes those that it has come to so far."""
     repair: RepairPlan | None = None
     """What a repair is proved by."""
 

@@ -74,7 +74,7 @@ class EvaluationsService(Service[EvaluationsView]):
         self._watching: asyncio.Task[None] | None = None
         self.bisect_read: Signal[BisectChoices] = Signal()
         self._processes = EvaluationProcesses(self)
-        self._plans: dict[int, EvaluationPlan] = {}
+        self._plans: dict[int, tuple[str, EvaluationPlan]] = {}
         self._counted: tuple[Tally, ...] = ()
         """What the evaluation in view was read with."""
         self._not_before = 0.0
@@ -175,10 +175,11 @@ class EvaluationsService(Service[EvaluationsView]):
             self.show(chosen=chosen)
 
     def _plan_of(self, row: EvaluationRow) -> EvaluationPlan:
-        """Return what was asked, which never changes; raises TraceError if that cannot be read."""
-        if row.number not in self._plans:
-            self._plans[row.number] = planned(row)
-        return self._plans[row.number]
+        """Return what was asked, read anew if it has changed; raises TraceError if that cannot be read."""
+        known = self._plans.get(row.number)
+        if known is None or known[0] != row.plan:
+            known = self._plans[row.number] = row.plan, planned(row)
+        return known[1]
 
     # What is asked
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from core.debugger.evaluations.local import MadeRuns
 from core.schema.task import Verdict
 from core.storage.resources import RESOURCES
 from core.trace.store import TraceStore
@@ -163,9 +164,11 @@ def rewrites(request):
 
 
 def test_gepa_rewrites_a_file_by_the_failures_of_an_evaluation_and_that_is_proved_on_others(
-    inside, llm_server
+    inside, llm_server, monkeypatch
 ):
     llm_server.otherwise = rewrites
+    checked, check = [], MadeRuns.check
+    monkeypatch.setattr(MadeRuns, "check", lambda made, name: (checked.append(name), check(made, name)))
     browser = ("--browser", need_chromium())
     of_tasks = (
         "--tasks",
@@ -181,9 +184,30 @@ def test_gepa_rewrites_a_file_by_the_failures_of_an_evaluation_and_that_is_prove
     assert made.code == 0, made.err
     words = ("repair", "--evaluation", "bad", "--optimise", "--component", PROMPT, "--llm", "test-model")
     words = (*words, "--max-runs", 10, "--pairs", 5, "--sealed", 2, "--name", "by gepa", *browser)
+    few = inside(*words, "--max-runs", 7)
+    assert "GEPA needs --max-runs 8 at least." in few.err
+
+    cut = inside(*words, "--max-calls", 5)
+    assert "GEPA: 0.00 before, 0.00 after, on the cases to choose by; 4 runs" in cut.err
+    assert "better than those in use. The limit of 5 LLM calls was reached." in cut.err
+    begun = inside("eval", "--resume", "--name", "GEPA of bad", *browser, "--json").json
+    made_by = [run["success"] for run in begun["runs"] if run["variant"] == "texts 2"]
+    assert (begun["done"], begun["total"], made_by) == (6, 6, [True, True])
+
+    checked.clear()
+    spent = inside(*words, "--max-calls", 9)
+    assert "GEPA: 0.00 before, 1.00 after, on the cases to choose by; 8 runs." in spent.err
+    assert "The limit of 9 LLM calls was reached. Give a higher one with the same command" in spent.err
+    assert len(checked) == 2
+
+    short = inside(*words, "--max-calls", 12, "--json")
+    (candidate,) = short.json["repairs"][0]["candidates"]
+    assert candidate["outcome"] == "inconclusive"
+    assert "The limit of 4 LLM calls was reached." in candidate["why"]
+
     done = inside(*words, "--json")
     assert done.code == 0, done.err
-    assert "GEPA: 0.00 before, 1.00 after, on the cases to choose by" in done.err
+    assert "GEPA" not in done.err  # A proof that was begun goes on.
     (candidate,) = done.json["repairs"][0]["candidates"]
     assert (candidate["outcome"], candidate["candidate"]["what"]) == ("proven", f"GEPA rewrote {PROMPT}.")
     proof = inside("eval", "--report", "--name", "by gepa", "--json").json

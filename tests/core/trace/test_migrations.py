@@ -174,8 +174,11 @@ def test_an_evaluation_of_a_family_is_read_as_one_of_tasks(path):
         for kind in ("family", "bisect"):
             words = json.dumps({**plan, "kind": kind})
             connection.execute("INSERT INTO evaluations (name, time, plan) VALUES (?, 0, ?)", (kind, words))
+        connection.execute("INSERT INTO evaluations (name, time, plan) VALUES ('damaged', 0, '{')")
     store = TraceStore.open(path)
-    plans = {row.name: planned(row) for row in store.ask(all_evaluations)}
+    rows = {row.name: row for row in store.ask(all_evaluations)}
+    assert rows.pop("damaged").plan == "{"
+    plans = {name: planned(row) for name, row in rows.items()}
     store.close()
     assert (plans["family"].kind, plans["family"].run) == ("tasks", 3)
     assert plans["bisect"].kind == "bisect"

@@ -123,9 +123,22 @@ def test_what_runs_used_is_listed_by_suspiciousness_and_a_failed_run_of_it_is_op
     asked = len(service.asked)
     shown.suspicions.opened.emit(shown.suspicions.lines[2].key)  # No failed run used it.
     assert len(service.asked) == asked
-    chosen = samples.FINISHED.chosen.replace(suspicions=())
+    chosen = samples.FINISHED.chosen.replace(suspicions=(samples.SUSPICIONS[2],))
     service.changed.send(samples.FINISHED.replace(chosen=chosen))
     qtbot.waitUntil(lambda: "no judged run of this evaluation failed" in shown.or_unsuspicious.words.text())
+
+
+def test_a_row_stays_chosen_though_another_one_leads_to_the_same_run(shown, service, qtbot):
+    first, second, _ = samples.SUSPICIONS
+    same = (first, second.replace(run=first.run))
+    chosen = samples.FINISHED.chosen.replace(suspicions=same)
+    service.changed.send(samples.FINISHED.replace(chosen=chosen))
+    qtbot.waitUntil(lambda: len(shown.suspicions.lines) == 2)
+    shown.suspicions.choose(shown.suspicions.lines[1].key)
+    chosen = chosen.replace(suspicions=(same[0].replace(failed=32), same[1]))
+    service.changed.send(samples.FINISHED.replace(chosen=chosen))
+    qtbot.waitUntil(lambda: shown.suspicions.lines[0].cells[3] == "32")
+    assert shown.suspicions.currentIndex().row() == 1
 
 
 def test_what_is_selected_stays_while_runs_come_in(shown, service, qtbot):

@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 
 from core.debugger.evaluations.proof import cases_of, proof_of, repair_plan
-from core.debugger.evaluations.records import Candidate, EvaluationPlan, Proof, RepairRequest
+from core.debugger.evaluations.records import Candidate, EvaluationPlan, Proof, RepairRequest, Spot
 from core.debugger.evaluations.sequential import ALPHA, ENOUGH, can_be_enough, evidence, least_pairs
 from core.environments.registry import Environments
 from core.schema.errors import UsageError
@@ -228,6 +228,23 @@ def test_a_task_with_nothing_like_it_is_repeated_unless_the_llm_always_answers_a
     assert plan.repair is not None
     assert plan.repair.repeated == repeated
     assert {spot.task for spot in plan.repair.choosing} == ({"web"} if repeated else set())
+
+
+def test_what_a_candidate_was_made_from_is_in_none_of_the_sets(store):
+    for number in range(1, 20):
+        made(store, number % 2 == 0, seed=number)
+    used = tuple(Spot(task=TASK, seed=seed) for seed in range(20))
+    repair = planned(store, used=used).repair
+    assert (len(repair.choosing), len(repair.sealed), repair.others, repair.repeated) == (8, 4, (), False)
+    assert not {*repair.choosing, *repair.sealed} & set(used)
+
+
+def test_a_case_that_a_candidate_was_made_from_is_not_repeated(store):
+    task = "shop/goal-013"
+    own = Spot(task=task, seed=0)
+    used = (own, *(Spot(task=each.id, seed=0) for each in Environments().tasks()))
+    repair = planned(store, task=task, used=used).repair
+    assert (repair.choosing, repair.sealed, repair.repeated) == ((), (), False)
 
 
 def test_runs_that_are_under_way_are_waited_for(store):

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from core.debugger.evaluations.records import EvalRequest
+from core.debugger.evaluations.records import EvalRequest, EvaluationPlan, Variant
 from core.debugger.evaluations.service import make_service
 from core.debugger.job_process import JobProcess
 from core.llm.endpoints import load_endpoints, take_keys
 from core.settings.settings import load_settings
-from core.trace.evaluations import process_doing
+from core.trace.evaluations import create_evaluation, note_plan, process_doing
 from core.trace.store import TraceStore
 from tests.core.debugger.live import live_session, settings_in
 from tests.core.stage import config_folder_in, on
@@ -161,6 +161,15 @@ def test_a_preview_says_how_many_runs_it_would_be_and_the_command_line(watched):
 
 @pytest.mark.browser
 @pytest.mark.skipif(sys.platform == "win32", reason="a process cannot be asked by a signal")
+def test_a_plan_that_grows_is_read_anew(watched):
+    plan = EvaluationPlan(variants=(Variant(preset="plain", llm="test"),), tasks=("t",), seeds=(0,))
+    with closing(TraceStore.open(watched.service.services.settings.database)) as store:
+        number = create_evaluation(store, "growing", plan.model_dump_json())
+        watched.wait(lambda: watched.view.item is not None and watched.view.item.total == 1)
+        note_plan(store, number, plan.replace(seeds=(0, 1)).model_dump_json())
+        watched.wait(lambda: watched.view.item.total == 2)
+
+
 def test_closing_the_session_interrupts_what_it_has_started(tmp_path, watched, llm_server):
     llm_server.otherwise = Reply(hold=True)
     watched.service.begin(REQUEST)

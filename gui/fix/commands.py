@@ -22,5 +22,6 @@ def fix(feature: FeatureCommands) -> None:
 
 COMMANDS = (
     Command("fix", "Fix…", "Ctrl+.", "tools", RUN, 2.1,
-        "Show the causes of the run in view with changes to prove and keep, or change something and run again", fix, _why_not),
+        "Show the causes of the run in view with changes to prove and keep, or change something and run again",
+        fix, _why_not),
 )  # fmt: skip

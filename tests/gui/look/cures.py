@@ -105,9 +105,9 @@ def _mend(window: MainWindow, fault: Fault, folder: Path, number: int) -> tuple[
     proof = clue.proof
     told = f"{clue.place}, " + ("no proof" if proof is None else f"{proof.outcome}: {proof.sentence}")
     QTest.keyClick(opened.clues.rows, Qt.Key.Key_Return)
-    _wait(lambda: bool(opened.view.kept or opened.view.problem), "the cure to be kept")
+    _wait(lambda: "Kept" in opened.view.notice or bool(opened.view.problem), "the cure to be kept")
     _draw(opened, folder / f"{number}-kept.png")
-    if opened.view.problem or not opened.view.kept:
+    if opened.view.problem:
         return False, f"{told} {opened.view.problem}"
     opened.close()
     return _done(window, fault), told

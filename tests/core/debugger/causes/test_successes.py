@@ -6,6 +6,7 @@ import pytest
 
 from core.agent.resources import agent_resources_of
 from core.debugger.causes.facts import FailureFacts
+from core.debugger.causes.kinds.choice import ChoseOtherwise, SeedsDiffer
 from core.debugger.editing.files import AgentFiles
 from core.debugger.evaluations.changed import changed_runs
 from core.debugger.evaluations.failures import deciding_step, own_successes
@@ -88,6 +89,44 @@ def test_a_run_without_exemplars_is_compared_with_others_that_were_asked_the_sam
     assert changed_runs(store, [plain, other]) == {other}
     assert own(store, failed) == [other]
     assert store.changes(other) == Changes(exemplars=NONE)
+
+
+def test_chance_is_told_of_one_llm_alone(store, tmp_path):
+    failed = run(store, "Delete", success=False)
+    other = run(store, made=PLAIN.replace(llm="claude"))
+    assert list(SeedsDiffer().find(facts(store, failed, tmp_path))) == []
+    (otherwise,) = ChoseOtherwise().find(facts(store, failed, tmp_path))
+    assert f"run {other}, a success with claude, chose" in otherwise.what
+    for seed in range(1, 61):
+        run(store, seed=seed)
+    same = run(store)
+    run(store, seed=61)
+    (chance,) = SeedsDiffer().find(facts(store, failed, tmp_path))
+    assert f"in run {same}. At this task and seed 1 of 2 runs succeeded." in chance.what
+    (otherwise,) = ChoseOtherwise().find(facts(store, failed, tmp_path))
+    assert f"run {same}, a success, chose" in otherwise.what
+
+
+def test_runs_with_a_change_are_not_counted_as_chance(store, tmp_path):
+    change = PLAIN.replace(title="change 1", files=FILES)
+    number = evaluation(store, change)
+    failed = run(store, "Delete", success=False)
+    run(store)
+    for _ in range(60):
+        run(store, made=change, evaluation=number)
+    (chance,) = SeedsDiffer().find(facts(store, failed, tmp_path))
+    assert "1 of 2 runs succeeded" in chance.what
+
+
+def test_a_run_with_a_change_is_compared_with_the_agent_as_it_is_and_counted_with_it(store, tmp_path):
+    change = PLAIN.replace(title="change 1", files=FILES)
+    number = evaluation(store, change)
+    failed = run(store, "Delete", success=False, made=change, evaluation=number)
+    plain = run(store)
+    run(store, made=change, evaluation=number)
+    assert own(store, failed) == [plain]
+    (chance,) = SeedsDiffer().find(facts(store, failed, tmp_path))
+    assert "1 of 2 runs succeeded" in chance.what
 
 
 @pytest.mark.parametrize("in_evaluation", [False, True])

@@ -85,6 +85,14 @@ class RunFacts:
         observed = self.part(step, Observed)
         return observed.observation if observed is not None else None
 
+    def html(self, step: int) -> str:
+        observed = self.part(step, Observed)
+        return (
+            self.store.blob(observed.html).decode(errors="replace")
+            if observed is not None and observed.html
+            else ""
+        )
+
     def action(self, step: int) -> Action | None:
         return action_of(self.records(step))
 

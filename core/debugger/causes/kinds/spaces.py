@@ -216,10 +216,10 @@ class ActionNotThere(CauseKind):
         if any(one.name == name and one.origin == "policy" for one in other.permissible.actions):
             return
         action = success.action(instead.number)
-        here = (recognised.state, recognised.budget_note)
+        here = (recognised.state, recognised.budget_note, recognised.over)
         lost = offered is not None and isinstance(action, Named) and recognised.permissible.problem(action)
-        if not name or (offered and not lost) or (other.state, other.budget_note) != here:
-            return
+        if not name or (offered and not lost) or (other.state, other.budget_note, other.over) != here:
+            return  # At a limit, nothing else is permissible.
         place = facts.space_action(recognised.state, name)
         location = place[0] if place is not None else _where_missing(facts, recognised.state, name, there)
         missing = "is not an action of the state" if place is None else "was not offered on this page"

@@ -44,8 +44,9 @@ SELECT run, number, state, action, target, effect, outcome, message FROM steps
 WHERE run IN (SELECT value FROM json_each(?)) ORDER BY run, number
 """
 _OWN_SUCCESSES = """
-SELECT run FROM runs JOIN (SELECT task, preset, seed, llm FROM runs WHERE run = ?) AS own USING (task, preset)
-WHERE success AND parent_run IS NULL ORDER BY runs.seed <> own.seed, runs.llm <> own.llm, run DESC
+SELECT run FROM runs JOIN (SELECT task, preset, seed, changes, llm FROM runs WHERE run = ?) AS own USING (task, preset)
+WHERE success AND parent_run IS NULL
+ORDER BY runs.seed <> own.seed, runs.changes IS NOT own.changes, runs.llm <> own.llm, run DESC
 """
 _TRIED_AS = """
 SELECT run, evaluation, variant FROM attempts WHERE run IN (SELECT value FROM json_each(?))
@@ -57,7 +58,7 @@ WHERE number IN (SELECT value FROM json_each(?)) AND coalesce(made.value ->> '$.
 """
 _ASKED_OTHERWISE = """
 SELECT run FROM runs WHERE run IN (SELECT value FROM json_each(:runs))
-    AND changes IS NOT (SELECT changes FROM runs WHERE run = :like)
+    AND changes IS NOT NULL AND changes IS NOT (SELECT changes FROM runs WHERE run = :like)
 """
 _LAST_RECOGNISED = """
 SELECT steps.run, record FROM steps JOIN phases ON phases.step = steps.id AND position = 2
@@ -90,7 +91,7 @@ def evaluation_of(store: "TraceStore", run: int) -> int | None:
 
 
 def own_successes_of(store: "TraceStore", run: int) -> list[int]:
-    """Return the successes at a run's task with its preset, no branches: those at its seed, then of its LLM, first."""
+    """Return the successes at a run's task with its preset, no branches; first those that are most like it."""
     return store.ask(lambda database: [one for (one,) in database.execute(_OWN_SUCCESSES, (run,))])
 
 
@@ -110,7 +111,7 @@ def variants_with_files(
 
 
 def asked_otherwise(store: "TraceStore", runs: Iterable[int], like: int) -> set[int]:
-    """Return those of these runs of which other changes were asked than of the run `like`; 0 stands for none."""
+    """Return those of these runs of which changes were asked, unless the same were asked of the run `like`."""
     values = {"runs": json.dumps(list(runs)), "like": like}
     return store.ask(lambda database: {row["run"] for row in database.rows(_ASKED_OTHERWISE, values)})
 

@@ -158,7 +158,7 @@ class FailureFacts(RunFacts):
 
     @cached_property
     def successes(self) -> list[RunRow]:
-        """The successes of the same agent at the task, those at the same seed first, then those of the same LLM."""
+        """The successes of the same agent at the task, those that are most like the run first."""
         return own_successes(self.store, self.row)
 
     @cached_property

@@ -12,7 +12,7 @@ from core.trace.store import TraceStore
 def changed_runs(store: TraceStore, runs: Iterable[int], like: int = 0) -> frozenset[int]:
     """Return those of `runs` that say nothing of the agent as it is, or as it is in the run `like`.
 
-    They were made with files of their own in an evaluation, or other changes were asked of them than of `like`.
+    They were made with files of their own in an evaluation, or changes were asked of them that were not of `like`.
     """
     runs = list(runs)
     tried = tried_as(store, runs)
@@ -21,8 +21,8 @@ def changed_runs(store: TraceStore, runs: Iterable[int], like: int = 0) -> froze
     return frozenset((with_files | asked_otherwise(store, runs, like)) - {like})
 
 
-def made_alike(store: TraceStore, runs: Sequence[RunRow], row: RunRow) -> list[RunRow]:
-    """Return those of `runs` that were made without a change that was not made for the run `row`."""
+def unchanged_runs(store: TraceStore, runs: Sequence[RunRow], row: RunRow) -> list[RunRow]:
+    """Return those of `runs` that say something of the agent as it is, or as it is in the run `row`."""
     changed = changed_runs(store, [run.run for run in runs], row.run)
     return [run for run in runs if run.run not in changed]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from textwrap import shorten
 
 from core.debugger.compare.parting import OF_EACH_TASK, Parting, Walked, partings
-from core.debugger.evaluations.changed import changed_runs, made_alike
+from core.debugger.evaluations.changed import changed_runs, unchanged_runs
 from core.debugger.evaluations.figures import done_of
 from core.schema.record import Record
 from core.schema.task import family_of
@@ -113,12 +113,12 @@ def deciding(store: TraceStore, row: RunRow) -> Parting | None:
             for run in store.runs(outcome="success", limit=MOST_READ)
             if family_of(run.task) == family_of(row.task) and run.parent_run is None
         ]
-    found = made_alike(store, found, row)
+    found = unchanged_runs(store, found, row)
     return parting_of(store, row, [run for run in found if run.preset == row.preset] or found)
 
 
 def own_successes(store: TraceStore, row: RunRow) -> list[RunRow]:
-    """Return the successes of a run's own agent at its task, those at its seed first, then those of its LLM."""
+    """Return the successes of a run's own agent at its task: first those at its seed, with its changes, of its LLM."""
     found = own_successes_of(store, row.run)
     changed = changed_runs(store, found, row.run)
     own = [run for run in found if run not in changed][:OF_EACH_TASK]

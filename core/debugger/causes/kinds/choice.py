@@ -7,7 +7,7 @@ from core.debugger.causes.facts import FailureFacts
 from core.debugger.causes.kinds.kind import CauseKind, told
 from core.debugger.causes.kinds.limits import instruction_place
 from core.debugger.causes.records import Cause, Evidence
-from core.debugger.evaluations.changed import made_alike
+from core.debugger.evaluations.changed import unchanged_runs
 from core.debugger.evaluations.failures import MOST_READ
 from core.schema.action_space import Choice
 from core.schema.step import Acted, Recognised
@@ -65,7 +65,7 @@ class SeedsDiffer(CauseKind):
         step, other, _ = facts.differs
         alike = [
             run
-            for run in made_alike(facts.store, facts.store.runs(task=row.task, limit=MOST_READ), row)
+            for run in unchanged_runs(facts.store, facts.store.runs(task=row.task, limit=MOST_READ), row)
             if (run.seed, run.preset, run.llm, run.parent_run) == (row.seed, row.preset, row.llm, None)
             and run.verdict.success is not None
             and not run.touched

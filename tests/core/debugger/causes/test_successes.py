@@ -12,7 +12,7 @@ from core.debugger.evaluations.changed import changed_runs
 from core.debugger.evaluations.failures import deciding_step, own_successes
 from core.debugger.evaluations.records import UNCHANGED, EvaluationPlan, Variant
 from core.schema.action import Click, RoleTarget
-from core.schema.changes import NONE, Changes
+from core.schema.changes import Changes
 from core.schema.step import Acted
 from core.schema.task import Verdict
 from core.trace.evaluations import create_evaluation
@@ -80,15 +80,17 @@ def test_runs_with_changed_files_are_no_successes_of_the_agent(store):
     assert own(store, failed) == [unchanged, plain]
 
 
-def test_a_run_without_exemplars_is_compared_with_others_that_were_asked_the_same(store):
+def test_a_run_that_was_asked_to_be_otherwise_is_compared_with_others_of_the_same_first(store):
     without = PLAIN.replace(exemplars="none")
     number = evaluation(store, PLAIN, without)
     failed = run(store, success=False, made=without, evaluation=number)
-    plain = run(store, evaluation=number)
     other = run(store, made=without, evaluation=number)
+    plain = run(store, evaluation=number)
     assert changed_runs(store, [plain, other]) == {other}
-    assert own(store, failed) == [other]
-    assert store.changes(other) == Changes(exemplars=NONE)
+    assert own(store, failed) == [other, plain]
+    assert own(store, run(store, success=False)) == [plain]
+    fewer = PLAIN.replace(asked=Changes(amounts={"history": 2}))
+    assert own(store, run(store, success=False, made=fewer)) == [plain]
 
 
 def test_chance_is_told_of_one_llm_alone(store, tmp_path):

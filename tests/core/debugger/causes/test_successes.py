@@ -7,13 +7,14 @@ import pytest
 from core.agent.resources import agent_resources_of
 from core.debugger.causes.facts import FailureFacts
 from core.debugger.causes.kinds.choice import ChoseOtherwise, SeedsDiffer
+from core.debugger.causes.kinds.page import JudgedWrongly
 from core.debugger.editing.files import AgentFiles
 from core.debugger.evaluations.changed import changed_runs
 from core.debugger.evaluations.failures import deciding_step, own_successes
 from core.debugger.evaluations.records import UNCHANGED, EvaluationPlan, Variant
 from core.schema.action import Click, RoleTarget
 from core.schema.changes import Changes
-from core.schema.step import Acted
+from core.schema.step import Acted, Aligned
 from core.schema.task import Verdict
 from core.trace.evaluations import create_evaluation
 from core.trace.records import Case, CaseAttempt
@@ -107,6 +108,16 @@ def test_chance_is_told_of_one_llm_alone(store, tmp_path):
     assert f"in run {same}. At this task and seed 1 of 2 runs succeeded." in chance.what
     (otherwise,) = ChoseOtherwise().find(facts(store, failed, tmp_path))
     assert f"run {same}, a success, chose" in otherwise.what
+
+
+def test_another_judgement_is_told_with_the_llm_of_the_success(store, tmp_path):
+    failed, other = run(store, success=False), run(store, made=PLAIN.replace(llm="claude"))
+    for number, right in ((failed, False), (other, True)):
+        store.save_phase(number, 1, Aligned(aligned=right, judged=True))
+    (cause,) = JudgedWrongly().find(facts(store, failed, tmp_path))
+    assert cause.what.endswith(
+        f"was judged wrong; in run {other}, a success with claude, it was judged right."
+    )
 
 
 def test_runs_with_a_change_are_not_counted_as_chance(store, tmp_path):

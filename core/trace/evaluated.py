@@ -43,6 +43,23 @@ _WAYS = """
 SELECT run, number, state, action, target, effect, outcome, message FROM steps
 WHERE run IN (SELECT value FROM json_each(?)) ORDER BY run, number
 """
+_OWN_SUCCESSES = """
+SELECT run FROM runs JOIN (SELECT task, preset, seed, changes, llm FROM runs WHERE run = ?) AS own USING (task, preset)
+WHERE success AND parent_run IS NULL
+ORDER BY runs.seed <> own.seed, runs.changes IS NOT own.changes, runs.llm <> own.llm, run DESC
+"""
+_TRIED_AS = """
+SELECT run, evaluation, variant FROM attempts WHERE run IN (SELECT value FROM json_each(?))
+"""
+_VARIANTS_WITH_FILES = """
+SELECT number, made.value ->> '$.title', made.value ->> '$.preset', made.value ->> '$.llm', made.value ->> '$.exemplars'
+FROM evaluations, json_each(plan, '$.variants') AS made
+WHERE number IN (SELECT value FROM json_each(?)) AND coalesce(made.value ->> '$.files', '{}') <> '{}'
+"""
+_ASKED_OTHERWISE = """
+SELECT run FROM runs WHERE run IN (SELECT value FROM json_each(:runs))
+    AND changes IS NOT NULL AND changes IS NOT (SELECT changes FROM runs WHERE run = :like)
+"""
 _LAST_RECOGNISED = """
 SELECT steps.run, record FROM steps JOIN phases ON phases.step = steps.id AND position = 2
 WHERE steps.run IN (SELECT value FROM json_each(?))
@@ -71,6 +88,32 @@ def evaluation_of(store: "TraceStore", run: int) -> int | None:
     """Return the number of the evaluation that a run is of, or None."""
     row = store.ask(lambda database: database.row("SELECT evaluation FROM attempts WHERE run = ?", (run,)))
     return None if row is None else int(row["evaluation"])
+
+
+def own_successes_of(store: "TraceStore", run: int) -> list[int]:
+    """Return the successes at a run's task with its preset, no branches; first those that are most like it."""
+    return store.ask(lambda database: [one for (one,) in database.execute(_OWN_SUCCESSES, (run,))])
+
+
+def tried_as(store: "TraceStore", runs: Iterable[int]) -> dict[int, tuple[int, str]]:
+    """Return evaluation and variant of these runs; a run of no evaluation is left out."""
+    numbers = json.dumps(list(runs))
+    rows = store.ask(lambda database: database.execute(_TRIED_AS, (numbers,)).fetchall())
+    return {run: (evaluation, variant) for run, evaluation, variant in rows}
+
+
+def variants_with_files(
+    store: "TraceStore", evaluations: Iterable[int]
+) -> list[tuple[int, str, str, str, str]]:
+    """Return evaluation, title, preset, LLM and use of exemplars of each variant that has files of its own."""
+    numbers = json.dumps(list(evaluations))
+    return store.ask(lambda database: database.execute(_VARIANTS_WITH_FILES, (numbers,)).fetchall())
+
+
+def asked_otherwise(store: "TraceStore", runs: Iterable[int], like: int) -> set[int]:
+    """Return those of these runs of which changes were asked, unless the same were asked of the run `like`."""
+    values = {"runs": json.dumps(list(runs)), "like": like}
+    return store.ask(lambda database: {row["run"] for row in database.rows(_ASKED_OTHERWISE, values)})
 
 
 def ways(store: "TraceStore", runs: Iterable[int]) -> dict[int, tuple[WayStep, ...]]:

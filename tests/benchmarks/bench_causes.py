@@ -1,6 +1,7 @@
 """How often the first cause is right: on faults that are planted in an agent's files, and on failures as they come.
 
-    python -m tests.benchmarks.bench_causes [--work build/causes] [--most 100] [--only mutants] [--score] [--json FILE]
+    python -m tests.benchmarks.bench_causes [--work build/causes] [--most 100] [--only mutants] [--score] [--alone]
+        [--json FILE]
 
 Mutants: each fault is planted in the files of an agent (laser, step, reflect, synapse) on a site (shop, airline,
 MiniWoB++) whose tasks it passes, and counts if three cases of three then fail. Faults in prompts, instructions and
@@ -10,6 +11,9 @@ LLM. Natural failures: runs of the rules LLM, whose causes a person has labelled
 Told by agent and operator: how often the first cause, or one of the first three, has the file and a line within three
 of the fault; how far its step is from the deciding one; how often it is wrong while sure. Beside it Ochiai and DStar
 over what runs used, and a ranking of lines by how rare their words are, which sees no run.
+
+With `--alone`, no success is known: each failure is ranked as if the trace had none to compare it with. It makes no
+runs, and reads a copy of the stored ones.
 
 With `--mend N`, the changes that causes propose for N faults of each agent are proved as `repair` does, and what was
 chosen is then run on cases that no proof was made of.
@@ -59,7 +63,7 @@ async def measure(given: argparse.Namespace) -> None:
         mended: list[dict[str, Any]] = []
         for preset in dict.fromkeys(cell.preset for cell in cells):
             # Each agent apart: a success of one would show where another one failed.
-            async with opened(given.work / "mutants" / preset) as bench:
+            async with opened(given.work / "mutants" / preset, alone=given.alone) as bench:
                 if not given.score:
                     await prove(bench, [cell for cell in cells if cell.preset == preset], most=given.most)
                 if given.mend:
@@ -72,7 +76,7 @@ async def measure(given: argparse.Namespace) -> None:
             return
         found["Mutants"] = ranks
     if given.only in ("", "natural"):
-        async with opened(given.work / "natural") as bench:
+        async with opened(given.work / "natural", alone=given.alone) as bench:
             found["Natural failures"] = await natural_ranks(bench, again=not given.score)
     for title, ranks in found.items():
         print(f"## {title}\n\n{table(ranks)}\n")
@@ -92,9 +96,16 @@ def main() -> None:
     )
     parser.add_argument("--only", choices=("", "mutants", "natural"), default="")
     parser.add_argument("--score", action="store_true", help="make no runs")
+    parser.add_argument(
+        "--alone", action="store_true", help="rank each as if no run had succeeded; makes no runs"
+    )
     parser.add_argument("--mend", type=int, default=0, help="faults of an agent whose changes are proved")
     parser.add_argument("--json", type=Path, help="where the rank of each failure is written")
-    asyncio.run(measure(parser.parse_args()))
+    given = parser.parse_args()
+    if given.alone and given.mend:
+        parser.error("--alone ranks causes, and --mend proves changes: give one of them.")
+    given.score |= given.alone
+    asyncio.run(measure(given))
 
 
 if __name__ == "__main__":

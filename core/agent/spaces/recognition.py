@@ -11,6 +11,7 @@ from core.schema.pattern import matching, parse_pattern
 from core.schema.progress import SpaceMemory
 from core.schema.record import Record
 from core.schema.step import Fit
+from core.settings.toml_layout import Location
 
 
 class Recognition(Record):
@@ -114,6 +115,30 @@ def offered_actions(
         _offered(action, observation, html, memory) for action in state.action if action.reads not in read
     )
     return tuple(action for action in offered if action is not None)
+
+
+def missing_for(action: SpaceAction, observation: Observation, html: str = "") -> Location:
+    """Return the key of an action for which the page has nothing, so that it is not offered; empty if there is none.
+
+    What is read of the HTML is left out where there is none.
+    """
+    if not _there(action.needs, observation):
+        return ("needs",)
+    for at, given in enumerate(action.parameter):
+        source = given.from_page
+        if given.required and not _there(given.needs, observation):
+            return ("parameter", at, "needs")
+        if not given.required or source is None or (source.css and not html):
+            continue
+        if not values_of(source, observation, html):
+            is_outside = source.within and not matching(parse_pattern(source.within), observation)
+            return (
+                "parameter",
+                at,
+                "from_page",
+                "within" if is_outside else "css" if source.css else "element",
+            )
+    return ()
 
 
 def option_groups(groups: OptionGroups, observation: Observation) -> tuple[OptionGroup, ...]:

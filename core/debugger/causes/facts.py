@@ -9,10 +9,10 @@ from core.agent.presets import Preset
 from core.agent.resources import AgentResources
 from core.agent.spaces.file import SpaceAction, SpaceState, StateSpace
 from core.debugger.causes.records import Evidence
-from core.debugger.compare.parting import OF_EACH_TASK, Walked, partings
+from core.debugger.compare.parting import Parting
 from core.debugger.compare.views import comparable
 from core.debugger.editing.files import AgentFiles
-from core.debugger.evaluations.failures import Deciding, deciding
+from core.debugger.evaluations.failures import deciding, own_successes, parting_of
 from core.schema.action import Action
 from core.schema.errors import BackstepError
 from core.schema.messages import LLMReply, Purpose
@@ -30,7 +30,6 @@ from core.schema.step import (
 )
 from core.settings.toml_layout import Location, layout
 from core.trace.calls import stored_prompt, stored_reply
-from core.trace.evaluated import ways
 from core.trace.records import RunRow, StepRow
 from core.trace.store import TraceStore
 
@@ -85,6 +84,14 @@ class RunFacts:
     def page(self, step: int) -> Observation | None:
         observed = self.part(step, Observed)
         return observed.observation if observed is not None else None
+
+    def html(self, step: int) -> str:
+        observed = self.part(step, Observed)
+        return (
+            self.store.blob(observed.html).decode(errors="replace")
+            if observed is not None and observed.html
+            else ""
+        )
 
     def action(self, step: int) -> Action | None:
         return action_of(self.records(step))
@@ -150,41 +157,38 @@ class FailureFacts(RunFacts):
             return None  # It is gone, or wrong, or of an attached agent.
 
     @cached_property
-    def parted(self) -> Deciding | None:
-        """Where the run left the successes at its task: those of its own preset, if there are any."""
-        own = [run for run in self._own_successes() if run.parent_run is None]
-        if not own:
-            return deciding(self.store, self.row)
-        walked = [Walked(run.run, run.task, run.seed) for run in own]
-        steps = ways(self.store, {self.row.run, *(run.run for run in own)})
-        parting = partings(steps, [Walked(self.row.run, self.row.task, self.row.seed)], walked).get(
-            self.row.run
-        )
-        shown = next((run for run in own if run.seed == self.row.seed), own[0])
-        same = shown.seed == self.row.seed
-        return Deciding(parting=parting, success=shown.run, same_seed=same) if parting is not None else None
+    def successes(self) -> list[RunRow]:
+        """The successes of the same agent at the task, those that are most like the run first."""
+        return own_successes(self.store, self.row)
 
-    def _own_successes(self) -> list[RunRow]:
-        """Return the successes of this preset at this task, those of this LLM first."""
-        found = self.store.runs(task=self.row.task, outcome="success", limit=OF_EACH_TASK)
-        own = [run for run in found if run.preset == self.row.preset and run.parent_run is None]
-        return sorted(own, key=lambda run: run.llm != self.row.llm)
+    @cached_property
+    def parted(self) -> Parting | None:
+        """Where the run left these successes, or else what decided it by those of others."""
+        if not self.successes:
+            return deciding(self.store, self.row)
+        return parting_of(self.store, self.row, self.successes)
 
     @cached_property
     def success(self) -> RunFacts | None:
         """A successful run on the same task, at the same seed if there is one."""
-        run = self.parted.success if self.parted is not None else None
-        return RunFacts(self.store, self.store.run(run)) if run is not None else None
+        return RunFacts(self.store, self.successes[0]) if self.successes else None
+
+    @property
+    def success_in_words(self) -> str:
+        """The success, with its LLM where that is another than the run's; empty without one."""
+        row = self.success.row if self.success is not None else self.row
+        llm = f" with {row.llm}" if row.llm != self.row.llm else ""
+        return f"run {row.run}, a success{llm}" if row is not self.row else ""
 
     @property
     def is_same_seed(self) -> bool:
-        return self.parted is not None and self.parted.same_seed
+        return self.success is not None and self.success.row.seed == self.row.seed
 
     @cached_property
     def at(self) -> int:
         """The step that decided the run: the first that no success took, else the last; 0 without steps."""
-        if self.parted is not None and self.parted.parting.did:
-            return self.parted.parting.step
+        if self.parted is not None and self.parted.did:
+            return self.parted.step
         return self.steps[-1].number if self.steps else 0
 
     @cached_property

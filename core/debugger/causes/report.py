@@ -1,5 +1,6 @@
 """A failed run and its causes as Markdown, for whoever mends the agent: an LLM, a coding agent, or a person."""
 
+import re
 from collections.abc import Iterator, Sequence
 
 from core.debugger.causes.records import Cause
@@ -27,24 +28,36 @@ def report_of(store: TraceStore, row: RunRow, causes: Sequence[Cause]) -> str:
 def _lines(store: TraceStore, row: RunRow, causes: Sequence[Cause]) -> Iterator[str]:
     yield f"# Run {row.run}: {row.task}, seed {row.seed}\n"
     yield f"The task: {row.instruction}"
-    yield f"How the run ended: {row.error or row.verdict.reason or row.outcome}"
+    yield f"How the run ended: {_in_one_line(row.error or row.verdict.reason or row.outcome)}"
     yield "\n## Steps\n"
     for step in ways(store, [row.run]).get(row.run, ())[-_SHOWN_STEPS:]:
         words = (f"{step.number}.", step.state, step.action, step.target, step.outcome, step.message)
-        yield " ".join(filter(None, words))
-    yield "\n## What may have caused it, the likeliest first\n"
+        yield _in_one_line(" ".join(filter(None, words)))
+    if causes:
+        yield "\n## What may have caused it, the likeliest first\n"
     for cause in causes[:_SHOWN_CAUSES]:
-        yield f"- {cause.place}, step {cause.step}: {cause.what} ({cause.certainty}: {cause.why})"
+        what = f"{cause.place}, step {cause.step}: {cause.what} ({cause.certainty}: {cause.why})"
+        yield f"- {_in_one_line(what)}"
         for one in cause.evidence:
             of = f"run {one.run}, " if one.run is not None else ""
-            yield f"  - {of}step {one.step}, {one.part}: {one.text.strip()[:_LONGEST_EVIDENCE]}"
+            yield f"  - {of}step {one.step}, {one.part}: {_in_one_line(one.text)[:_LONGEST_EVIDENCE]}"
         if cause.patch is not None:
             yield f"  - A change that may mend it, in {cause.patch.file}: replace"
-            yield f"```\n{cause.patch.find.rstrip()}\n```\nby\n```\n{cause.patch.put.rstrip()}\n```"
+            yield f"{_fenced(cause.patch.find.rstrip())}\nby\n{_fenced(cause.patch.put.rstrip())}"
     if row.preset == ATTACHED_NAME:
         yield f"\n{_ATTACHED}"
     if causes:
         yield from _call(store, row.run, causes[0].step)
+
+
+def _in_one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _fenced(text: str) -> str:
+    """Return a text between fences that are longer than any in it."""
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    return f"{fence}\n{text}\n{fence}"
 
 
 def _call(store: TraceStore, run: int, step: int) -> Iterator[str]:
@@ -57,6 +70,6 @@ def _call(store: TraceStore, run: int, step: int) -> Iterator[str]:
         reply = stored_reply(store, calls[-1])
     except BackstepError:
         return  # They were not kept.
-    yield f"\n## The prompt of step {step}\n\n{prompt[-_LONGEST_PROMPT:]}"
+    yield f"\n## The prompt of step {step}\n\n{_fenced(prompt[-_LONGEST_PROMPT:])}"
     if reply is not None:
-        yield f"\n## The reply\n\n{reply.text}"
+        yield f"\n## The reply\n\n{_fenced(reply.text)}"

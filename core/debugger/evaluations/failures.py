@@ -6,18 +6,19 @@ from collections.abc import Iterable, Sequence
 from textwrap import shorten
 
 from core.debugger.compare.parting import OF_EACH_TASK, Parting, Walked, partings
+from core.debugger.evaluations.changed import changed_runs, unchanged_runs
 from core.debugger.evaluations.figures import done_of
 from core.schema.record import Record
 from core.schema.task import family_of
-from core.trace.evaluated import WayStep, evaluated_runs, evaluation_of, last_policies, ways
+from core.trace.evaluated import WayStep, evaluated_runs, evaluation_of, last_policies, own_successes_of, ways
 from core.trace.records import EvaluatedRun, RunRow
 from core.trace.store import TraceStore
 
 _CHANGING = re.compile(r"https?://\S+|\"[^\"]*\"|'[^']*'|\d+")
 """What is another one in each run of the same failure: addresses, what is quoted, numbers."""
 _LONGEST = 120
-_MOST_SUCCESSES = 1000
-"""Successes that are looked through for those of a family, outside of evaluations."""
+MOST_READ = 1000
+"""Runs that are looked through for those that a run is held against."""
 
 
 class FailedRun(Record):
@@ -86,48 +87,49 @@ def failures_of(store: TraceStore, runs: Sequence[EvaluatedRun]) -> tuple[Failur
     return tuple(sorted(made, key=lambda group: -len(group.runs)))
 
 
-class Deciding(Record):
-    """The deciding step of a run, and a successful run that shows it."""
-
-    parting: Parting
-    success: int | None = None
-    """A successful run on the same task, at the same seed if there is one; None if none is known."""
-    same_seed: bool = False
-
-
 def deciding_step(store: TraceStore, row: RunRow) -> int:
-    """Return the step that decided a run, as reports tell it; of a success its last one, and 0 if it has none."""
-    found = deciding(store, row)
-    return found.parting.step if found is not None else 0
+    """Return the step that decided a run; of a success its last one, and 0 if it has none."""
+    parting = deciding(store, row)
+    return parting.step if parting is not None else 0
 
 
-def deciding(store: TraceStore, row: RunRow) -> Deciding | None:
+def deciding(store: TraceStore, row: RunRow) -> Parting | None:
     """Return what decided a run; of a success its last step, and None if it has none.
 
-    A run of no evaluation is held against the successes on its task, or else on its family of tasks.
+    It is held against the successes of its evaluation, or of no evaluation against those on its task, or else on its
+    family of tasks. Those of its own preset are taken, or of all others if there are none.
     """
     number = evaluation_of(store, row.run)
     if row.verdict.success:
-        successes = []
+        found: Sequence[RunRow] = ()
     elif number is not None:
         runs = done_of(evaluated_runs(store, number))
         own = [run for run in runs if run.run == row.run]
-        successes = _walked(_successes([run for run in runs if not run.touched], own))
+        successes = _successes([run for run in runs if not run.touched], own)
+        found = store.rows([run.run for run in successes if run.run is not None])[::-1]
     else:
-        found = store.runs(task=row.task, outcome="success", limit=OF_EACH_TASK) or [
+        found = own_successes(store, row) or [
             run
-            for run in store.runs(outcome="success", limit=_MOST_SUCCESSES)
-            if family_of(run.task) == family_of(row.task)
+            for run in store.runs(outcome="success", limit=MOST_READ)
+            if family_of(run.task) == family_of(row.task) and run.parent_run is None
         ]
-        successes = [Walked(one.run, one.task, one.seed) for one in found if one.parent_run is None]
-    steps = ways(store, {row.run, *(success.run for success in successes)})
-    parting = partings(steps, [Walked(row.run, row.task, row.seed)], successes).get(row.run)
-    if parting is None:
-        return None
-    like = [success for success in successes if success.task == row.task]
-    same = [one for one in like if one.seed == row.seed]
-    shown = next(iter(same or like), None)
-    return Deciding(parting=parting, success=shown.run if shown is not None else None, same_seed=bool(same))
+    found = unchanged_runs(store, found, row)
+    return parting_of(store, row, [run for run in found if run.preset == row.preset] or found)
+
+
+def own_successes(store: TraceStore, row: RunRow) -> list[RunRow]:
+    """Return the successes of a run's own agent at its task: first those at its seed, with its changes, of its LLM."""
+    found = own_successes_of(store, row.run)
+    changed = changed_runs(store, found, row.run)
+    own = [run for run in found if run not in changed][:OF_EACH_TASK]
+    return sorted(store.rows(own), key=lambda run: own.index(run.run))
+
+
+def parting_of(store: TraceStore, row: RunRow, successes: Sequence[RunRow]) -> Parting | None:
+    """Return where a run left these successes, or else its last step; None if it has none."""
+    steps = ways(store, {row.run, *(run.run for run in successes)})
+    walked = [Walked(run.run, run.task, run.seed) for run in successes]
+    return partings(steps, [Walked(row.run, row.task, row.seed)], walked).get(row.run)
 
 
 def _successes(own: Iterable[EvaluatedRun], failed: Iterable[EvaluatedRun]) -> list[EvaluatedRun]:

@@ -9,10 +9,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from hashlib import sha256
 from typing import TypeVar
 
+from core.debugger.evaluations.changed import changed_runs
 from core.debugger.evaluations.engine import planned
 from core.debugger.evaluations.figures import done_of
 from core.debugger.evaluations.intervals import paired
 from core.debugger.evaluations.records import (
+    UNCHANGED,
     Candidate,
     CandidateProof,
     EvaluationPlan,
@@ -33,7 +35,6 @@ from core.debugger.evaluations.sequential import (
     ratio_words,
 )
 from core.environments.registry import Environments
-from core.schema.changes import Changes
 from core.schema.errors import BackstepError, TraceError, UsageError
 from core.schema.task import family_of
 from core.trace.evaluated import evaluated_runs
@@ -42,7 +43,6 @@ from core.trace.records import ATTACHED_NAME, AttemptRow, Case, EvaluatedRun, Ru
 from core.trace.store import TraceStore
 
 T = TypeVar("T")
-UNCHANGED = "unchanged"
 _REPEATS = 1000
 """The time of the first repetition of a case. Below it are the run's start, and its steps."""
 _READ = 2000
@@ -101,18 +101,12 @@ def _step_for(store: TraceStore, row: RunRow, candidate: Candidate) -> int:
 
 
 def _sets(request: RepairRequest, row: RunRow, store: TraceStore, environments: Environments) -> RepairPlan:
-    earlier = _evaluated(store)
-    failed, passed = _stored_cases(request, row, store, earlier)
+    failed, passed = _stored_cases(request, row, store)
     own = Spot(task=row.task, seed=row.seed)
     alike = [spot for spot in failed if failed[spot] in request.alike and spot != own]
     needed = request.pairs + request.sealed
     used = set(request.used)
-    opened = {
-        spot
-        for plan, _ in earlier
-        if plan.repair is not None and plan.run == row.run
-        for spot in plan.repair.sealed
-    }
+    opened = {spot for repair in _earlier(store, row.run) for spot in repair.sealed}
     seeded = row.environment != "web" and environments.find(row.task).seeded
     if seeded:
         seeds = range(row.seed + 1, row.seed + 2 + needed + len(passed) + len(opened) + len(used))
@@ -147,28 +141,19 @@ def _sets(request: RepairRequest, row: RunRow, store: TraceStore, environments: 
     )
 
 
-def _evaluated(store: TraceStore) -> list[tuple[EvaluationPlan, tuple[EvaluatedRun, ...]]]:
-    """Return the evaluations in which something was changed, each with its plan and runs, the latest first."""
-    evaluations = []
+def _earlier(store: TraceStore, run: int) -> Iterator[RepairPlan]:
+    """Yield the earlier repairs of a run."""
     for row in store.ask(all_evaluations):
         try:
             plan = planned(row)
         except TraceError:
             continue  # Another version of the program has written it.
-        if any(_has_changes(variant) for variant in plan.variants):
-            evaluations.append((plan, evaluated_runs(store, row.number)))
-    return evaluations
-
-
-def _has_changes(variant: Variant) -> bool:
-    return bool(variant.files) or variant.changes != Changes()
+        if plan.repair is not None and plan.run == run:
+            yield plan.repair
 
 
 def _stored_cases(
-    request: RepairRequest,
-    row: RunRow,
-    store: TraceStore,
-    earlier: Iterable[tuple[EvaluationPlan, tuple[EvaluatedRun, ...]]],
+    request: RepairRequest, row: RunRow, store: TraceStore
 ) -> tuple[dict[Spot, int], list[Spot]]:
     """Return the cases that failed, each with its latest run, and those that always passed, with preset and LLM.
 
@@ -179,13 +164,10 @@ def _stored_cases(
         if evaluation is None:
             raise UsageError(f"There is no evaluation {request.evaluation}.")
         runs = done_of(evaluated_runs(store, evaluation.number))
-        rows: Iterable[RunRow] = store.rows([done.run for done in runs if done.run is not None])
+        rows = store.rows([done.run for done in runs if done.run is not None])
     else:
         rows = store.runs(limit=_READ)
-    changed: set[int | None] = set()
-    for plan, runs in earlier:
-        names = {each.name for each in plan.variants if each.name != UNCHANGED and _has_changes(each)}
-        changed.update(done.run for done in runs if done.variant in names)
+    changed = changed_runs(store, [each.run for each in rows], row.run)
     failed: dict[Spot, int] = {}
     passed: dict[Spot, bool] = {}
     for each in rows:

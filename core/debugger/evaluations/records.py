@@ -17,6 +17,10 @@ ExemplarUse = Literal["own", "none"]
 """Whether the agent is given exemplars: those of the installation and of the user, or none."""
 
 
+UNCHANGED = "unchanged"
+"""The variant of a repair that has the files as they were when it began."""
+
+
 class Variant(Record):
     """One agent that is evaluated."""
 

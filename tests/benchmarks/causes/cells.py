@@ -3,9 +3,11 @@
 import json
 import re
 import shutil
+import sqlite3
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, closing, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from core.agent.llm_calls import Answerer
@@ -191,14 +193,36 @@ class Bench:
         return found
 
 
+def without_successes(database: Path, target: Path) -> Path:
+    """Return a copy of a database in which no run is a success."""
+    with closing(sqlite3.connect(database)) as source, closing(sqlite3.connect(target)) as copy:
+        source.backup(copy)
+        copy.execute("UPDATE runs SET success = NULL WHERE success")
+        copy.commit()
+    return target
+
+
 @asynccontextmanager
-async def opened(folder: Path) -> AsyncIterator[Bench]:
-    """Open the folder of a benchmark, with a browser that starts at the first run."""
+async def opened(folder: Path, *, alone: bool = False) -> AsyncIterator[Bench]:
+    """Open the folder of a benchmark, with a browser that starts at the first run.
+
+    With `alone`, runs are read from a copy that is thrown away, in which no run is a success.
+    """
+    with TemporaryDirectory() as copies:
+        database = folder / "traces.db"
+        async with _opened(
+            folder, without_successes(database, Path(copies) / "traces.db") if alone else database
+        ) as bench:
+            yield bench
+
+
+@asynccontextmanager
+async def _opened(folder: Path, database: Path) -> AsyncIterator[Bench]:
     path = shutil.which("chromium-headless-shell") or find_chromium()
     if path is None:
         raise SystemExit("No Chromium is installed here.")
     folder.mkdir(parents=True, exist_ok=True)
-    settings = Settings(database=folder / "traces.db", pictures="none", record_network=False)
+    settings = Settings(database=database, pictures="none", record_network=False)
     llms = _LLMs(settings, keys=Keys())
     services = await open_services(
         settings,

@@ -7,7 +7,8 @@ from core.debugger.causes.facts import FailureFacts
 from core.debugger.causes.kinds.kind import CauseKind, told
 from core.debugger.causes.kinds.limits import instruction_place
 from core.debugger.causes.records import Cause, Evidence
-from core.debugger.compare.parting import OF_EACH_TASK
+from core.debugger.evaluations.changed import unchanged_runs
+from core.debugger.evaluations.failures import MOST_READ
 from core.schema.action_space import Choice
 from core.schema.step import Acted, Recognised
 from core.trace.records import StepRow
@@ -39,7 +40,7 @@ class ChoseOtherwise(CauseKind):
             return  # They differ in what came of it.
         yield told(
             step.number,
-            f"The LLM chose {step.in_words}; run {success.row.run}, a success, chose {instead.in_words}.",
+            f"The LLM chose {step.in_words}; {facts.success_in_words}, chose {instead.in_words}.",
             Evidence(step=step.number, part="reply", text=step.thought),
             *facts.by_success(instead.thought, instead.number),
             at=instruction_place(facts, facts.at),
@@ -59,10 +60,12 @@ class SeedsDiffer(CauseKind):
         row, success = facts.row, facts.success
         if facts.differs is None or success is None or facts.differs[2] != "action" or row.llm in _SAME_REPLY:
             return
+        if success.row.llm != row.llm:
+            return  # That one was no chance.
         step, other, _ = facts.differs
         alike = [
             run
-            for run in facts.store.runs(task=row.task, limit=OF_EACH_TASK)
+            for run in unchanged_runs(facts.store, facts.store.runs(task=row.task, limit=MOST_READ), row)
             if (run.seed, run.preset, run.llm, run.parent_run) == (row.seed, row.preset, row.llm, None)
             and run.verdict.success is not None
             and not run.touched

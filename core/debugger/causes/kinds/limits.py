@@ -8,11 +8,13 @@ from core.debugger.causes.kinds.kind import CauseKind, patch_of, told
 from core.debugger.causes.records import Cause, Evidence, Patch
 from core.debugger.compare.parting import exactly
 from core.schema.step import Recognised
-from core.settings.toml_layout import Location, layout
+from core.settings.toml_layout import layout
 from core.trace.records import StepRow
 
 _LONGEST_PERIOD = 4
 """Steps of a loop that is found."""
+_MOST_TRANSITIONS = 1000
+"""Transitions that a state space allows at most."""
 _PATIENT = ("scroll", "wait")
 """Actions that are often meant to be repeated."""
 
@@ -86,13 +88,24 @@ def _limit_reached(facts: FailureFacts) -> tuple[str, str]:
     return "which limit was reached is not known", "budget"
 
 
-def _doubled(facts: FailureFacts, location: Location) -> Patch | None:
-    """Return the change that doubles a number of the state space."""
-    if facts.space is None or (span := layout(facts.space.text).values.get(location)) is None:
+def _limit_of_space(recognised: Recognised) -> str:
+    """Return the key of the limit that a state space came to."""
+    memory, diagram = recognised.memory, recognised.diagram
+    if not memory.chosen:
+        return "choose_at"
+    most = diagram.transitions if diagram is not None else None
+    return "transitions" if most is not None and len(memory.transitions) >= most else "last_actions"
+
+
+def _doubled(facts: FailureFacts, key: str) -> Patch | None:
+    """Return the change that doubles a limit of the state space, as far as its file allows it."""
+    space = facts.space
+    span = layout(space.text).values.get(("backup", key)) if space is not None else None
+    if space is None or space.backup is None or span is None or key == "last_actions":
         return None
-    number = facts.space.text[slice(*span)]
-    put = str(2 * int(number)) if number.isdigit() else ""
-    return patch_of(facts.space_file, facts.space.text, *span, put) if put else None
+    now: int = getattr(space.backup, key)
+    put = min(2 * now, space.backup.transitions if key == "choose_at" else _MOST_TRANSITIONS)
+    return patch_of(facts.space_file, space.text, *span, str(put)) if put > now else None
 
 
 class BudgetSpent(CauseKind):
@@ -111,22 +124,22 @@ class BudgetSpent(CauseKind):
         needed = facts.success.row.steps if facts.success is not None else 0
         needs_more = needed > row.steps
         file, said, field = "", *_limit_reached(facts)
-        location: Location = ()
+        limit = ""
         if by_space and recognised is not None and facts.space_file:
-            file, location = facts.space_file, ("backup", "transitions")
+            file, limit = facts.space_file, _limit_of_space(recognised)
             said = recognised.over
         yield told(
             last.number,
             f"The run was out of its budget after {row.steps} steps and {row.llm_calls} LLM calls ({said}).",
             Evidence(step=last.number, part="action", text=last.in_words),
             *facts.by_success(f"took {needed} steps"),
-            at=(file, facts.line_in_space(*location) if file else 0),
+            at=(file, facts.line_in_space("backup", limit) if file else 0),
             field="" if file else field,
             certainty="sure" if needs_more else "possible" if loop_of(facts.steps) else "likely",
             why=f"A success took {needed} steps, more than this run was given."
             if needs_more
             else "Whether it was on the right way is not known.",
-            patch=_doubled(facts, location) if file else None,
+            patch=_doubled(facts, limit) if file else None,
         )
 
 

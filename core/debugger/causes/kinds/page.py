@@ -136,7 +136,8 @@ class JudgedWrongly(CauseKind):
                 continue
             yield told(
                 step.number,
-                f"{step.in_words} was judged {_in_words(mine)}; in the success it was judged {_in_words(their)}.",
+                f"{step.in_words} was judged {_in_words(mine)}; in {facts.success_in_words}, it was judged "
+                f"{_in_words(their)}.",
                 Evidence(step=step.number, part="judge", text=mine.sentence),
                 *facts.by_success(their.sentence),
                 at=(f"prompts/{facts.preset.prompts.aligned}" if facts.preset is not None else "", 1),

@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from core.agent.spaces.file import SpaceAction, SpaceState
+from core.agent.spaces.recognition import missing_for
 from core.debugger.causes.facts import FailureFacts, RunFacts
 from core.debugger.causes.kinds.kind import CauseKind, patch_of, told
 from core.debugger.causes.kinds.policies import line_of_key, with_listed
@@ -215,22 +216,24 @@ class ActionNotThere(CauseKind):
         if any(one.name == name and one.origin == "policy" for one in other.permissible.actions):
             return
         action = success.action(instead.number)
-        here = (recognised.state, recognised.budget_note)
+        here = (recognised.state, recognised.budget_note, recognised.over)
         lost = offered is not None and isinstance(action, Named) and recognised.permissible.problem(action)
-        if not name or (offered and not lost) or (other.state, other.budget_note) != here:
-            return
+        if not name or (offered and not lost) or (other.state, other.budget_note, other.over) != here:
+            return  # At a limit, nothing else is permissible.
         place = facts.space_action(recognised.state, name)
         location = place[0] if place is not None else _where_missing(facts, recognised.state, name, there)
         missing = "is not an action of the state" if place is None else "was not offered on this page"
-        needs = place[1].needs if place is not None else ()
+        page = facts.page(step)
+        lacks = (
+            missing_for(place[1], page, facts.html(step)) if place is not None and page is not None else ()
+        )
         if lost:
             missing = f"was not offered with these values ({lost})"
             location = _where_values(place[1], location) if place is not None else location
-        elif place is not None and needs:
-            location = (*location, "needs")
-            missing = f"needs {', '.join(needs)}, which the page does not show"
+        elif place is not None and lacks:
+            location, missing = (*location, *lacks), _lacking(place[1], lacks)
         file, line = (facts.space_file, facts.line_in_space(*location)) if location else ("", 0)
-        patch = _without_needs(facts, place[0]) if place is not None and needs and not lost else None
+        patch = _without_needs(facts, place[0]) if place is not None and lacks == ("needs",) else None
         if facts.frames(step) and place is None:
             file = facts.name_of(facts.frames(step)[-1].file)
             key = line_of_key(facts, file, "actions")
@@ -248,6 +251,17 @@ class ActionNotThere(CauseKind):
             patch=patch,
             why=f"Run {success.row.run} went on from the same place with it, and succeeded.",
         )
+
+
+def _lacking(action: SpaceAction, key: Location) -> str:
+    """Return in words what an action does not find on the page, by the key for which the page has nothing."""
+    given = action.parameter[int(key[1])] if len(key) > 1 else None
+    source = given.from_page if given is not None else None
+    if given is None or key[-1] == "needs" or source is None:
+        needs = ", ".join((given or action).needs)
+        return f"needs {needs}{f' for {given.name}' if given else ''}, which the page does not show"
+    within = f" within {source.within}" if source.within else ""
+    return f"takes {given.name} from {source.element or source.css}{within}, and finds none on the page"
 
 
 def _where_values(action: SpaceAction, location: Location) -> Location:

@@ -1,5 +1,11 @@
-from core.agent.spaces.file import FromPage, OptionGroups, SpaceState, read_space
-from core.agent.spaces.recognition import offered_actions, option_groups, recognise_state, values_of
+from core.agent.spaces.file import FromPage, OptionGroups, ParameterFile, SpaceAction, SpaceState, read_space
+from core.agent.spaces.recognition import (
+    missing_for,
+    offered_actions,
+    option_groups,
+    recognise_state,
+    values_of,
+)
 from core.schema.progress import SpaceMemory
 from tests.core.agent.spaces.pages import ITEM, RESULTS, SEARCH, SELECT, SHOP, element, page
 
@@ -60,6 +66,35 @@ def test_what_was_looked_at_is_marked_but_stays_on_offer(space):
 def test_an_action_whose_element_or_values_are_not_there_is_not_offered(space):
     assert "next_page" not in actions(space, "results", RESULTS)
     assert actions(space, "results", page(url="http://corner.test/results")) == {}
+
+
+def test_the_key_for_which_the_page_has_nothing_is_named():
+    action = SpaceAction(
+        name="choose",
+        description="Choose.",
+        does=("press [Enter]",),
+        needs=('button "Go"',),
+        parameter=(
+            ParameterFile(name="words", required=False, from_page=FromPage(element="note")),
+            ParameterFile(name="item", from_page=FromPage(element="link", within="list")),
+            ParameterFile(name="day", needs=("textbox",)),
+            ParameterFile(name="size", from_page=FromPage(css="li", attribute="data-size")),
+        ),
+    )
+    values = ("parameter", 1, "from_page")
+    elements, found = [], []
+    for new in (
+        element(1, "button", "Go"),
+        element(2, "list"),
+        element(3, "link", "A", parent=2),
+        element(4, "textbox"),
+    ):
+        found.append(missing_for(action, page(*elements)))
+        elements.append(new)
+    assert found == [("needs",), (*values, "within"), (*values, "element"), ("parameter", 2, "needs")]
+    assert missing_for(action, page(*elements)) == ()  # The HTML was not kept.
+    assert missing_for(action, page(*elements), "<li>S</li>") == ("parameter", 3, "from_page", "css")
+    assert missing_for(action, page(*elements), '<li data-size="S">S</li>') == ()
 
 
 def test_a_link_to_the_page_one_is_on_is_no_way_on(space):

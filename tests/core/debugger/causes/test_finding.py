@@ -85,6 +85,34 @@ def test_a_limit_that_ended_the_run_is_a_cause(live: Live) -> None:
     assert "2 steps" in kinds["budget"].what
 
 
+def test_a_limit_of_the_state_space_goes_before_what_it_took_from_the_offer(live: Live) -> None:
+    run_task(live, task="shop/goal-004")
+    lowered = BUNDLED.replace("choose_at = 13", "choose_at = 1")
+    first, *others = causes(live, run_task(live, text=lowered, task="shop/goal-004"))
+    assert (first.kind, first.certainty) == ("budget", "sure")
+    assert first.place == f"{SHOP}:{line_of(lowered, 'choose_at')}"
+    assert "no candidate was set aside" in first.what
+    assert first.patch is not None
+    assert first.patch.put == first.patch.find.replace("choose_at = 1", "choose_at = 2")
+    assert "action-not-permissible" not in [one.kind for one in others]
+
+
+def test_a_limit_is_not_doubled_beyond_what_the_file_allows(live: Live) -> None:
+    low = BUNDLED.replace("transitions = 15", "transitions = 1").replace("choose_at = 13", "choose_at = 1")
+    kinds = {one.kind: one for one in causes(live, run_task(live, text=low))}
+    assert (kinds["budget"].place, kinds["budget"].patch) == (f"{SHOP}:{line_of(low, 'choose_at')}", None)
+
+
+def test_values_that_an_action_does_not_find_on_the_page_are_named_with_their_line(live: Live) -> None:
+    run_task(live, task="shop/goal-004")
+    lost = BUNDLED.replace("element = 'listitem ~", "element = 'article ~")
+    first = causes(live, run_task(live, text=lost, task="shop/goal-004"))[0]
+    assert (first.kind, first.certainty, first.step) == ("action-not-permissible", "sure", 2)
+    assert first.place == f"{SHOP}:{line_of(lost, 'article ~')}"
+    assert "select_item takes item_id from article ~" in first.what
+    assert "finds none on the page in results" in first.what
+
+
 def test_a_success_has_no_cause_and_a_run_under_way_is_refused(live: Live) -> None:
     assert causes(live, run_task(live, task="shop/goal-004")) == ()
     live.open("shop/goal-004")

@@ -1,6 +1,7 @@
 """What the benchmark of causes plants, the LLM that it asks, and the labels that it compares causes with."""
 
 import asyncio
+from contextlib import closing
 
 import pytest
 
@@ -8,10 +9,14 @@ from core.schema.action_space import Choice, Parameter, Permissible, Permissible
 from core.schema.messages import LLMRequest, Message, PromptView
 from core.schema.observation import Box, CleanObservation, Element
 from core.storage.resources import RESOURCES
-from tests.benchmarks.causes.cells import CELLS
+from core.trace.store import TraceStore
+from tests.benchmarks.causes.cells import CELLS, without_successes
 from tests.benchmarks.causes.mutants import OPERATORS, mutants, two_at_once
 from tests.benchmarks.causes.natural import _place, labels, suite
 from tests.benchmarks.causes.obedient import ObedientLLM
+from tests.core.debugger.evaluations.test_report import Written, store
+
+__all__ = ["store"]
 
 BOX = Box(x=0, y=0, width=9, height=9)
 SAVE = Element(ref=3, role="button", name="Save", uses=("click",), box=BOX)
@@ -57,6 +62,14 @@ def test_each_label_is_of_a_run_of_the_suite_and_its_place_is_there() -> None:
     assert set(found) <= ran
     for label in labels():
         _place(label)
+
+
+def test_the_copy_that_knows_no_success_leaves_the_runs_that_are_kept_as_they_are(store, tmp_path) -> None:
+    written = Written(store, "a")
+    failed, passed = written.run("a", success=False), written.run("a", success=True)
+    with closing(TraceStore.open(without_successes(store.path, tmp_path / "copy.db"))) as copy:
+        assert [copy.run(run).verdict.success for run in (failed, passed)] == [False, None]
+    assert [store.run(run).verdict.success for run in (failed, passed)] == [False, True]
 
 
 def asked(text: str, **view: str) -> str:

@@ -1,0 +1,42 @@
+"""Which runs were made with a change of the agent: those of proofs, of searches for better files, and of ablations."""
+
+from collections.abc import Iterable, Sequence
+from weakref import WeakKeyDictionary
+
+from core.debugger.evaluations.records import UNCHANGED, Variant
+from core.trace.evaluated import asked_otherwise, tried_as, variants_with_files
+from core.trace.records import RunRow
+from core.trace.store import TraceStore
+
+
+def changed_runs(store: TraceStore, runs: Iterable[int], like: int = 0) -> frozenset[int]:
+    """Return those of `runs` that say nothing of the agent as it is, or as it is in the run `like`.
+
+    They were made with files of their own in an evaluation, or changes were asked of them that were not of `like`.
+    """
+    runs = list(runs)
+    tried = tried_as(store, runs)
+    changed = _variants(store, {evaluation for evaluation, _ in tried.values()})
+    with_files = {run for run, (evaluation, variant) in tried.items() if variant in changed[evaluation]}
+    return frozenset((with_files | asked_otherwise(store, runs, like)) - {like})
+
+
+def unchanged_runs(store: TraceStore, runs: Sequence[RunRow], row: RunRow) -> list[RunRow]:
+    """Return those of `runs` that say something of the agent as it is, or as it is in the run `row`."""
+    changed = changed_runs(store, [run.run for run in runs], row.run)
+    return [run for run in runs if run.run not in changed]
+
+
+def _variants(store: TraceStore, evaluations: set[int]) -> dict[int, set[str]]:
+    """Return the names of the variants with files of their own, by evaluation; they never become others."""
+    known = _KNOWN.setdefault(store, {})
+    if new := evaluations - known.keys():
+        known |= {number: set() for number in new}
+        for number, title, preset, llm, exemplars in variants_with_files(store, new):
+            name = Variant(preset=preset, llm=llm, title=title, exemplars=exemplars).name
+            known[number] |= {name} - {UNCHANGED}
+    return known
+
+
+_KNOWN: WeakKeyDictionary[TraceStore, dict[int, set[str]]] = WeakKeyDictionary()
+"""Plans have the whole texts of files, so each is read once."""

@@ -62,7 +62,12 @@ class Walk:
         shown = QApplication.activeWindow()
         self.press(KEY.Key_Escape)
         self.wait(lambda: shown is None or not shown.isVisible(), "the end of a window by Esc")
+        self.in_front()
+
+    def in_front(self) -> None:
+        """Bring the main window to the front."""
         self.window.activateWindow()
+        self.wait(lambda: QApplication.activeWindow() is self.window, "the main window")
 
     def done(self) -> None:
         """Draw what is in front, and say that the point holds."""
@@ -77,7 +82,7 @@ def play(walk: Walk) -> None:
     window = walk.window
     walk.point("1. Step")
     walk.wait(lambda: window.view.mode == "waiting" and bool(window.view.task), "the first task")
-    window.activateWindow()
+    walk.in_front()
     walk.press(KEY.Key_F10)
     walk.waits_at(1)
     walk.press(KEY.Key_F10)
@@ -111,7 +116,7 @@ def play(walk: Walk) -> None:
     walk.done()
 
     walk.point("2. Correct")
-    window.activateWindow()
+    walk.in_front()
     walk.press(KEY.Key_F10)
     walk.waits_at(WRONG_STEP)
     rows = window.permissible.model
@@ -132,7 +137,7 @@ def play(walk: Walk) -> None:
     walk.close()
 
     walk.point("7. Take over")
-    window.activateWindow()
+    walk.in_front()
     walk.press(KEY.Key_F6)
     walk.wait(lambda: window.view.handed_over, "the page to be yours")
     walk.done()
@@ -140,7 +145,7 @@ def play(walk: Walk) -> None:
     walk.wait(lambda: not window.view.handed_over, "the page to be the agent's")
 
     walk.point("8. Keep what worked")
-    window.activateWindow()
+    walk.in_front()
     walk.press(KEY.Key_F5)
     walk.ends(success=True)
     walk.press(KEY.Key_K, CTRL | SHIFT)
@@ -152,7 +157,7 @@ def play(walk: Walk) -> None:
         (("Another task", KEY.Key_N, CTRL), ("Every command", KEY.Key_P, CTRL | SHIFT)), 9
     ):
         walk.point(f"{number % 10}. {words}")
-        window.activateWindow()
+        walk.in_front()
         walk.press(key, modifiers)
         QTest.qWait(1500)
         walk.done()

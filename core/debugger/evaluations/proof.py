@@ -101,7 +101,8 @@ def _step_for(store: TraceStore, row: RunRow, candidate: Candidate) -> int:
 
 
 def _sets(request: RepairRequest, row: RunRow, store: TraceStore, environments: Environments) -> RepairPlan:
-    failed, passed = _stored_cases(request, row, store)
+    failed, stored = _stored_cases(request, row, store)
+    passed = [spot for spot, runs in stored.items() if all(runs)]
     own = Spot(task=row.task, seed=row.seed)
     alike = [spot for spot in failed if failed[spot] in request.alike and spot != own]
     needed = request.pairs + request.sealed
@@ -120,7 +121,12 @@ def _sets(request: RepairRequest, row: RunRow, store: TraceStore, environments: 
             if task.environment == row.environment and family_of(task.id) == family_of(row.task)
         ]
         fresh = _shuffled(family, lambda spot: spot.task)
-    known = {own, *passed, *opened, *used}
+    known = {own, *opened, *used}
+    if not seeded and any(stored.get(own, ())):
+        # The run's own case passed before, so others that did may fail now as well.
+        fresh = [*_shuffled(passed, str), *fresh]
+    else:
+        known |= {*passed}
     spots = list(dict.fromkeys(spot for spot in (*alike, *fresh) if spot not in known))[:needed]
     # The same case says something only of an LLM that does not always answer alike and was given no text made by it.
     repeated = len(spots) < least_pairs() and row.llm != "rules" and own not in used
@@ -130,13 +136,13 @@ def _sets(request: RepairRequest, row: RunRow, store: TraceStore, environments: 
     # Those to choose by go first. Where there are too few to choose by, all are sealed.
     sealed = min(request.sealed, max(len(spots) - least_pairs(), 0))
     choosing = spots[: len(spots) - sealed] if len(spots) >= least_pairs() else []
-    others = [spot for spot in passed if spot != own and spot not in used]
+    others = [spot for spot in passed if spot not in {own, *used, *spots}]
     return RepairPlan(
         candidates=request.candidates,
         own=own,
         choosing=tuple(choosing),
         sealed=tuple(spots[len(choosing) :][: request.sealed]),
-        others=tuple(_shuffled(others, lambda spot: f"{spot.task} {spot.seed}")[: request.others]),
+        others=tuple(_shuffled(others, str)[: request.others]),
         repeated=repeated,
     )
 
@@ -154,8 +160,10 @@ def _earlier(store: TraceStore, run: int) -> Iterator[RepairPlan]:
 
 def _stored_cases(
     request: RepairRequest, row: RunRow, store: TraceStore
-) -> tuple[dict[Spot, int], list[Spot]]:
-    """Return the cases that failed, each with its latest run, and those that always passed, with preset and LLM.
+) -> tuple[dict[Spot, int], dict[Spot, list[bool]]]:
+    """Return the cases that failed, each with its latest run, and all cases with how each run ended.
+
+    They are of the same preset and LLM.
 
     Runs with a change say nothing of the agent as it is.
     """
@@ -169,19 +177,17 @@ def _stored_cases(
         rows = store.runs(limit=_READ)
     changed = changed_runs(store, [each.run for each in rows], row.run)
     failed: dict[Spot, int] = {}
-    passed: dict[Spot, bool] = {}
+    ended: dict[Spot, list[bool]] = {}
     for each in rows:
         like = (each.preset, each.llm, each.environment) == (row.preset, row.llm, row.environment)
         success = _judged(each.verdict.success, each.outcome, touched=each.touched)
         if not like or each.parent_run is not None or each.run in changed or success is None:
             continue
         spot = Spot(task=each.task, seed=each.seed)
-        if success:
-            passed.setdefault(spot, True)
-        else:
+        ended.setdefault(spot, []).append(success)
+        if not success:
             failed.setdefault(spot, each.run)
-            passed[spot] = False
-    return failed, [spot for spot, always in passed.items() if always]
+    return failed, ended
 
 
 def _shuffled(things: Iterable[T], key: Callable[[T], str]) -> list[T]:

@@ -209,6 +209,18 @@ def test_a_task_without_seeds_is_proved_by_failures_with_the_same_cause_and_by_t
     assert len(spots) == 12
 
 
+def test_a_task_without_seeds_that_passed_before_is_proved_by_what_passed_before(store):
+    earlier = [f"shop/goal-{number:03}" for number in range(13)]
+    for task in earlier:
+        made(store, True, task=task)
+    plan = planned(store, task=earlier[0])
+    assert plan.repair is not None
+    assert {spot.task for spot in (*plan.repair.choosing, *plan.repair.sealed)} == set(earlier[1:])
+    assert plan.repair.others == ()
+    _, proof = carried_out(store, plan, with_it)
+    assert proof.candidates[0].outcome == "proven"
+
+
 @pytest.mark.parametrize(("llm", "repeated"), [("gpt", True), ("rules", False)])
 def test_a_task_with_nothing_like_it_is_repeated_unless_the_llm_always_answers_alike(store, llm, repeated):
     run = store.begin_run(

@@ -331,7 +331,7 @@ class FixWindow(QDialog):
         for one, accent in (
             (self.keep_button, keeps),
             (button, not keeps and untried and not view.proving),
-            (self.rerun_button, not keeps and not untried),
+            (self.rerun_button, not keeps and not untried and not view.proving),
         ):
             set_flag(one, "accent", accent)
         llm = view.proposer

@@ -20,7 +20,7 @@ class ActionFailed(CauseKind):
         failed: StepRow | None = None
         count = 0
         for step in reversed(facts.steps):
-            if step.outcome != "failed":
+            if step.outcome != "failed" or not step.action:
                 break
             failed, count = step, count + 1
         if failed is None:

@@ -42,9 +42,14 @@ class ReplyUnusable(CauseKind):
     weight = 0.7
 
     def find(self, facts: FailureFacts) -> Iterator[Cause]:
+        asked = [
+            step
+            for step in facts.steps
+            if any(call.purpose in _ASKS_FOR_ACTION for call in facts.calls.get(step.number, ()))
+        ]
         bad = [
             (step, decided)
-            for step in facts.steps
+            for step in asked
             if (decided := facts.part(step.number, Decided)) is not None
             and decided.proposal.problem
             and decided.proposal.action is None
@@ -63,7 +68,7 @@ class ReplyUnusable(CauseKind):
         )
         yield told(
             step.number,
-            f"{len(bad)} of {len(facts.steps)} replies could not be used: {decided.proposal.problem}",
+            f"{len(bad)} of {len(asked)} replies could not be used: {decided.proposal.problem}",
             Evidence(step=step.number, part="reply", text=reply[:400]),
             Evidence(step=step.number, part="reply", text=decided.proposal.problem),
             at=facts.preset_place("reply_format"),

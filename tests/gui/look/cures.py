@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 from core.settings.settings import config_folder
 from core.storage.resources import RESOURCES
@@ -85,6 +85,7 @@ def _mend(window: MainWindow, fault: Fault, folder: Path, number: int) -> tuple[
         return False, "the fault changes nothing"
     session.trace.show_now()
     window.activateWindow()
+    _wait(lambda: QApplication.activeWindow() is window, "the window in front")
     _wait(window.actions_by_name["fix"].isEnabled, "Fix")
     QTest.keyClick(window, Qt.Key.Key_Period, CONTROL)
     fix = window.controllers["fix"]

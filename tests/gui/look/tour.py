@@ -114,6 +114,10 @@ def play(window: MainWindow, film: Film) -> None:
     if window.view.success is not False:
         raise RuntimeError("The first run did not fail.")
     film.hold(1.8)
+    film.caption("Alt+0  Causes: the step that decided it, what speaks for that, and the line to change")
+    window.docks.reach("Causes")
+    film.wait(lambda: window.causes.view.clues != ())
+    film.hold(2.6)
     film.caption(f"Click step {WRONG_STEP}: what the agent saw and chose then")
     click(window.runs.tree, window.runs.model.step_index(1, WRONG_STEP))
     film.wait(lambda: window.page.cover.isVisible())

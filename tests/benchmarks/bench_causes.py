@@ -65,7 +65,8 @@ async def measure(given: argparse.Namespace) -> None:
             # Each agent apart: a success of one would show where another one failed.
             async with opened(given.work / "mutants" / preset, alone=given.alone) as bench:
                 if not given.score:
-                    await prove(bench, [cell for cell in cells if cell.preset == preset], most=given.most)
+                    own = [cell for cell in cells if cell.preset == preset]
+                    await prove(bench, own, most=given.most, each=given.each)
                 if given.mend:
                     await mend(bench, most=given.mend)
                     mended += bench.rows("mending")
@@ -93,6 +94,12 @@ def main() -> None:
     parser.add_argument("--agent", action="append", default=[], help="the presets that faults are tried on")
     parser.add_argument(
         "--most", type=int, default=100, help="proven faults of an agent after which no more are tried"
+    )
+    parser.add_argument(
+        "--each",
+        type=int,
+        default=8,
+        help="proven faults of an operator that are kept for an agent on a site",
     )
     parser.add_argument("--only", choices=("", "mutants", "natural"), default="")
     parser.add_argument("--score", action="store_true", help="make no runs")

@@ -21,8 +21,6 @@ CASES = 3
 """Cases that passed before and have to fail with a fault."""
 _GROUPS = 2
 """Groups of cases that a fault is tried on."""
-_PROVEN = 8
-"""Faults of an operator that are kept for an agent on a site."""
 _VAIN = 3
 """Faults of an operator that fail nothing, beyond those that do, after which it is given up there."""
 _PAIRS = 6
@@ -89,8 +87,11 @@ def id_of(cell: Cell, mutant: Mutant) -> str:
     return f"{cell.preset}/{cell.site}/{mutant.operator}/{places}/{zlib.crc32(mutant.words.encode()):08x}"
 
 
-async def prove(bench: Bench, cells: Sequence[Cell], *, most: int) -> None:
-    """Try faults until `most` are proven; each is told once, proven or not, in `mutants.jsonl`."""
+async def prove(bench: Bench, cells: Sequence[Cell], *, most: int, each: int) -> None:
+    """Try faults until `most` are proven; each is told once, proven or not, in `mutants.jsonl`.
+
+    Of each operator, at most `each` are kept for an agent on a site.
+    """
     rows = bench.rows("mutants")
     known = {row["id"] for row in rows}
     proven = sum(row["proven"] for row in rows)
@@ -113,7 +114,7 @@ async def prove(bench: Bench, cells: Sequence[Cell], *, most: int) -> None:
         for cell, mutant in wanted:
             name = f"{cell.preset}/{cell.site}"
             kept, vain = (counts[name, mutant.operator, is_proven] for is_proven in (True, False))
-            if proven >= most or id_of(cell, mutant) in known or kept >= _PROVEN or vain >= _VAIN + 2 * kept:
+            if proven >= most or id_of(cell, mutant) in known or kept >= each or vain >= _VAIN + 2 * kept:
                 continue
             if (cell, mutant.llm) not in groups:
                 groups[cell, mutant.llm] = await passing(bench, cell, mutant.llm)

@@ -25,7 +25,7 @@ from core.debugger.evaluations.records import (
     RunLimits,
 )
 from core.debugger.evaluations.request import files_in, named
-from core.debugger.repair.candidates import alike_runs, from_blocks, from_causes, from_files, keep
+from core.debugger.repair.candidates import alike_runs, from_blocks, from_causes, from_files, keep, together
 from core.debugger.repair.proposing import ProposedChange, propose
 from core.environments.registry import Environments
 from core.schema.errors import UsageError
@@ -251,6 +251,7 @@ def _candidates(
     if (given := _given(asked, resources, files)) is not None:
         return (given,)
     candidates = from_causes(failures.causes, files, resources)[:_MOST_CANDIDATES]
+    candidates += together(failures.causes, files, resources)
     if asked.llm:
         proposal = in_loop(_proposed(asked.llm, failures, store, settings, resources, files))
         cost = "no price known" if proposal.cost is None else f"${proposal.cost:.4g}"

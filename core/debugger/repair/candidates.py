@@ -49,6 +49,22 @@ def from_causes(
     return tuple(candidates.values())
 
 
+def together(causes: Iterable[Cause], files: AgentFiles, resources: AgentResources) -> tuple[Candidate, ...]:
+    """Return the change that makes all changes of causes at once, where each alone may mend nothing.
+
+    Of causes with the same place, the first one's is taken. There is none where fewer than two fit the files together.
+    """
+    blocks: dict[tuple[str, int], tuple[str, str, str]] = {}
+    for cause in causes:
+        if cause.patch is not None:
+            blocks.setdefault((cause.file, cause.line), (cause.patch.file, cause.patch.find, cause.patch.put))
+    texts, refused = applied([*blocks.values()], files, resources)
+    if len(blocks) < 2 or refused:
+        return ()
+    places = " and ".join(f"{file}:{line}" for file, line in blocks)
+    return (change_of(texts, files, what=f"The changes of {places} together.", origin="cause"),)
+
+
 def blocks_of(text: str) -> list[tuple[str, str, str]]:
     """Return the search-and-replace blocks of a text: file, what is to be there once, and what replaces it."""
     return [

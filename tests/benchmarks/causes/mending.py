@@ -9,7 +9,7 @@ from core.debugger.evaluations.engine import Evaluator
 from core.debugger.evaluations.local import lane_of
 from core.debugger.evaluations.proof import cases_of, proof_of, repair_plan
 from core.debugger.evaluations.records import CandidateProof, RepairRequest, Spot
-from core.debugger.repair.candidates import from_causes
+from core.debugger.repair.candidates import from_causes, together
 from core.trace.evaluations import take_evaluation
 from tests.benchmarks.causes.cells import Bench, Case
 
@@ -52,6 +52,7 @@ async def _proved(
     run, *alike = row["runs"]
     causes = causes_of(services.store, run, services.resources, bench.files)
     candidates = from_causes(causes, bench.files, services.resources)[:_CANDIDATES]
+    candidates += together(causes, bench.files, services.resources)
     if not candidates:
         return {"candidates": 0}, None, ()
     request = RepairRequest(

@@ -58,17 +58,17 @@ def line_of_key(facts: FailureFacts, file: str, key: str) -> int:
     return next((at for at, line in enumerate(lines, 1) if re.match(rf"{key}\s*=", line)), 0)
 
 
-def with_listed(facts: FailureFacts, file: str, line: int, name: str) -> Patch | None:
-    """Return the change that adds a name to the list in a line of a policy's file."""
+def with_listed(facts: FailureFacts, file: str, line: int, *names: str) -> Patch | None:
+    """Return the change that adds names to the list in a line of a policy's file."""
     if not file or not line:
         return None
     text = facts.files.read(file)
     start = sum(len(one) for one in text.splitlines(keepends=True)[: line - 1])
     at = text.find("[", start) + 1
     following = text[at : text.find("]", at)].strip() if at else ""
-    put = f'"{name}"' + (", " if following else "")
-    is_list = at and text.find("\n", start) >= at and f'"{name}"' not in following
-    return patch_of(file, text, at, at, put) if is_list else None
+    new = [quoted for name in names if (quoted := f'"{name}"') not in following]
+    is_list = at and text.find("\n", start) >= at and new
+    return patch_of(file, text, at, at, ", ".join(new + [""] * bool(following))) if is_list else None
 
 
 class PolicyNotCalled(CauseKind):

@@ -237,7 +237,10 @@ class ActionNotThere(CauseKind):
         if facts.frames(step) and place is None:
             file = facts.name_of(facts.frames(step)[-1].file)
             key = line_of_key(facts, file, "actions")
-            line, patch = key or 1, with_listed(facts, file, key, name)
+            own = [
+                one.name for one in other.permissible.actions if one.name in less and one.origin != "policy"
+            ]
+            line, patch = key or 1, with_listed(facts, file, key, *own)
             missing = "is not permitted to the policy"
         yield told(
             step,

@@ -6,7 +6,15 @@ from core.agent.resources import agent_resources_of
 from core.debugger.causes.kinds.kind import patch_of
 from core.debugger.causes.records import Cause, Patch
 from core.debugger.editing.files import AgentFiles
-from core.debugger.repair.candidates import applied, blocks_of, from_blocks, from_causes, from_files, keep
+from core.debugger.repair.candidates import (
+    applied,
+    blocks_of,
+    from_blocks,
+    from_causes,
+    from_files,
+    keep,
+    together,
+)
 from core.schema.errors import DataError, UsageError
 from core.storage.resources import RESOURCES
 
@@ -93,6 +101,19 @@ def test_a_patch_that_does_not_fit_the_file_any_more_makes_no_candidate(agent):
     (candidate,) = from_causes(causes, *agent)
     assert candidate.files[PROMPT].startswith("Now.")
     assert candidate.base[PROMPT].startswith(FIRST)
+
+
+def test_changes_of_two_places_are_also_tried_together(agent):
+    user = "prompts/plain/user.j2"
+    line = (RESOURCES / user).read_text().splitlines()[0]
+    first = Cause(step=1, what="x", file=PROMPT, line=1, patch=Patch(file=PROMPT, find=FIRST, put="Now."))
+    other = Cause(step=2, what="y", file=user, line=1, patch=Patch(file=user, find=line, put=f"Now. {line}"))
+    assert together([first, first], *agent) == ()
+    (candidate,) = together([first, other, Cause(step=3, what="z")], *agent)
+    assert set(candidate.files) == {PROMPT, user}
+    assert candidate.what == f"The changes of {PROMPT}:1 and {user}:1 together."
+    unfit = other.replace(patch=Patch(file=user, find="gone", put=""))
+    assert together([first, unfit], *agent) == ()
 
 
 def test_a_candidate_is_kept_in_the_users_own_file(agent, tmp_path):

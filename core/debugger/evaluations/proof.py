@@ -107,7 +107,7 @@ def _sets(request: RepairRequest, row: RunRow, store: TraceStore, environments: 
     alike = [spot for spot in failed if failed[spot] in request.alike and spot != own]
     needed = request.pairs + request.sealed
     used = set(request.used)
-    opened = {spot for repair in _earlier(store, row.run) for spot in repair.sealed}
+    opened = {spot for _, plan in _repairs(store, row.run) for spot in _repair(plan).sealed}
     seeded = row.environment != "web" and environments.find(row.task).seeded
     if seeded:
         seeds = range(row.seed + 1, row.seed + 2 + needed + len(passed) + len(opened) + len(used))
@@ -147,15 +147,15 @@ def _sets(request: RepairRequest, row: RunRow, store: TraceStore, environments: 
     )
 
 
-def _earlier(store: TraceStore, run: int) -> Iterator[RepairPlan]:
-    """Yield the earlier repairs of a run."""
+def _repairs(store: TraceStore, run: int) -> Iterator[tuple[str, EvaluationPlan]]:
+    """Yield the repairs of a run, the latest first, each with its name."""
     for row in store.ask(all_evaluations):
         try:
             plan = planned(row)
         except TraceError:
             continue  # Another version of the program has written it.
         if plan.repair is not None and plan.run == run:
-            yield plan.repair
+            yield row.name, plan
 
 
 def _stored_cases(
@@ -333,15 +333,10 @@ def proof_of(store: TraceStore, name: str, plan: EvaluationPlan, why: str = "") 
 
 def proofs_of(store: TraceStore, run: int) -> tuple[Proof, ...]:
     """Return what is known of all changes that were tried for a run, the latest first; raises TraceError."""
-    found = []
-    for row in store.ask(all_evaluations):
-        try:
-            plan = planned(row)
-        except TraceError:
-            continue  # Another version of the program has written it.
-        if plan.repair is not None and plan.run == run:
-            found.append(proof_of(store, row.name, plan, "" if plan.only else "It was not finished."))
-    return tuple(found)
+    return tuple(
+        proof_of(store, name, plan, "" if plan.only else "It was not finished.")
+        for name, plan in _repairs(store, run)
+    )
 
 
 def _proof_of(

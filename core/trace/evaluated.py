@@ -52,10 +52,12 @@ _TRIED_AS = """
 SELECT run, evaluation, variant FROM attempts WHERE run IN (SELECT value FROM json_each(?))
 """
 _VARIANTS_WITH_FILES = """
-SELECT number, made.value ->> '$.title', made.value ->> '$.preset', made.value ->> '$.llm', made.value ->> '$.exemplars'
-FROM evaluations, json_each(plan, '$.variants') AS made
-WHERE number IN (SELECT value FROM json_each(?)) AND coalesce(made.value ->> '$.files', '{}') <> '{}'
+SELECT number, coalesce(json_extract(made.value, '$.title'), ''), coalesce(json_extract(made.value, '$.preset'), ''),
+    coalesce(json_extract(made.value, '$.llm'), ''), coalesce(json_extract(made.value, '$.exemplars'), 'own')
+FROM evaluations, json_each(CASE WHEN json_valid(plan) THEN plan ELSE '{}' END, '$.variants') AS made
+WHERE number IN (SELECT value FROM json_each(?)) AND coalesce(json_extract(made.value, '$.files'), '{}') <> '{}'
 """
+_PLAN_SIZES = "SELECT number, length(plan) FROM evaluations WHERE number IN (SELECT value FROM json_each(?))"
 _ASKED_OTHERWISE = """
 SELECT run FROM runs WHERE run IN (SELECT value FROM json_each(:runs))
     AND changes IS NOT NULL AND changes IS NOT (SELECT changes FROM runs WHERE run = :like)
@@ -100,6 +102,12 @@ def tried_as(store: "TraceStore", runs: Iterable[int]) -> dict[int, tuple[int, s
     numbers = json.dumps(list(runs))
     rows = store.ask(lambda database: database.execute(_TRIED_AS, (numbers,)).fetchall())
     return {run: (evaluation, variant) for run, evaluation, variant in rows}
+
+
+def plan_sizes(store: "TraceStore", evaluations: Iterable[int]) -> dict[int, int]:
+    """Return how many characters the plans of these evaluations have."""
+    numbers = json.dumps(list(evaluations))
+    return dict(store.ask(lambda database: database.execute(_PLAN_SIZES, (numbers,)).fetchall()))
 
 
 def variants_with_files(

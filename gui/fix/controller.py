@@ -49,6 +49,8 @@ class FixController(FeatureController):
         window.step_shown.connect(self._on_step)
         self._in_view = 0
         """The run in view in the main window."""
+        self._ended: tuple[int | None, bool | None] | None = None
+        """The run that has ended, and whether it succeeded."""
         window.place("Causes").seen_changed.connect(lambda on: self._look() if on else None)
         window.causes.evidence_opened.connect(
             lambda evidence, run: self._show_evidence(evidence, run, stay=True)
@@ -110,8 +112,10 @@ class FixController(FeatureController):
 
     @Slot(object)
     def _on_session(self, view: SessionView) -> None:
-        if view.mode == "ended" and view.run == self._in_view:
+        ended = (view.run, view.success) if view.mode == "ended" else None
+        if ended is not None and ended != self._ended and view.run == self._in_view:
             self._look()
+        self._ended = ended
 
     def _show_evidence(self, evidence: Evidence, run: int, *, stay: bool = False) -> None:
         """Show the step in the main window, with the panel that has it and the element marked.
@@ -143,7 +147,7 @@ class FixController(FeatureController):
         if self.fix_window is not None and view.run == self._run:
             shown = self.fix_window.view
             self.fix_window.show_view(view)
-            if view.ready and view.success is not True and not view.going_on:
+            if view.clues and view.success is not True and not view.going_on:
                 self._show_causes(CausesView(run=view.run, clues=view.clues))
             place = (view.run, view.step)
             if view.ready and view.step and place != (shown.run, shown.step):

@@ -49,7 +49,7 @@ class OutcomeBox(QFrame):
         made = f"{view.done} of at most {view.of} runs" if view.of else ""
         of_run = f" for run {view.proving}" if view.proving != view.run else ""
         proof = f"Proof{of_run}   {': '.join(filter(None, (made, told or view.proof_says)))}"
-        self.proof.setText(view.doing if view.proposing else proof)
+        self.proof.setText(view.proof_says if view.proposing else proof)
 
     def _on_show(self) -> None:
         if self._rerun is not None:

@@ -105,13 +105,13 @@ class CluePane(QScrollArea):
                 tooltip="" if is_open else clue.why,
             )
             if is_open:
-                yield from _details(clue)
+                yield from _details(clue, leads_to_fix=self.leads_to_fix)
                 if self.leads_to_fix:
                     words = "Prove the change in Fix…" if clue.candidate is not None else "Change it in Fix…"
                     yield Row(text=words, link=True, indent=1, key=("fix",), tooltip="Open Fix here (Enter)")
 
 
-def _details(clue: Clue) -> Iterator[Row]:
+def _details(clue: Clue, *, leads_to_fix: bool) -> Iterator[Row]:
     """Yield evidence, place, change and proof of the clue that is open."""
     for at, one in enumerate(clue.evidence):
         yield Row(
@@ -123,15 +123,15 @@ def _details(clue: Clue) -> Iterator[Row]:
             tooltip="Show it in the main window (Enter)",
         )
     if clue.place:
-        tells = "Open the file at this line (Enter)"
+        tells = f"Open {'Fix' if leads_to_fix else 'the file at this line'} (Enter)"
         yield Row(text=clue.place, link=True, machine=True, indent=1, key=("place",), tooltip=tells)
     elif clue.certainty:
         yield Row(text=f"Step {clue.step}; no file to change", quiet=True, indent=1, key=("step",))
-    yield from _diff(clue)
+    yield from _diff(clue, "" if leads_to_fix else ": apply the patch to see them (Alt+P)")
     if clue.proof is not None and (clue.proof.sentence or clue.proof.why):
         proof = clue.proof
         cost = f", ${proof.cost:.4g}" if proof.cost else ""
-        stale = " Other files of the agent were changed since." if clue.stale else ""
+        stale = " Other files of the agent were changed since." if clue.stale and not clue.proving else ""
         yield Row(
             text=f"{'So far' if clue.proving else 'Last proof'}: {proof.sentence or _outcome(clue)}",
             detail=f"{proof.why} {count(proof.runs, 'run')}{cost}.{stale}".strip(),
@@ -140,7 +140,7 @@ def _details(clue: Clue) -> Iterator[Row]:
         )
 
 
-def _diff(clue: Clue) -> Iterator[Row]:
+def _diff(clue: Clue, seen: str) -> Iterator[Row]:
     """Yield the changed lines."""
     if clue.candidate is None:
         return
@@ -155,7 +155,7 @@ def _diff(clue: Clue) -> Iterator[Row]:
         text = line[1:].strip() or " "
         yield Row(text, _ICONS[word], tone, word, machine=True, indent=1, key=("line", at))
     if len(changed) > _DIFF_LINES:
-        more = f"… {len(changed) - _DIFF_LINES} more changed lines: apply the patch to see them (Alt+P)"
+        more = f"… {len(changed) - _DIFF_LINES} more changed lines{seen}"
         yield Row(text=more, quiet=True, indent=1, key=("more",))
 
 
@@ -204,11 +204,10 @@ class CausesPanel(QWidget):
 
     def show_view(self, view: CausesView) -> None:
         """Replace what is shown; the cause that is open stays open."""
-        if view.run != self._view.run:
-            self._at = 0
-        self._view = view
+        shown, self._view = self.cards.open if view.run == self._view.run else None, view
+        same = (at for at, clue in enumerate(view.clues) if shown is not None and clue.is_like(shown))
         self.words.say(view.words or ("" if view.clues else _LOOKING if view.run else _NO_RUN))
-        self._open(min(self._at, max(0, len(view.clues) - 1)))
+        self._open(next(same, 0))
         causes = sum(bool(clue.certainty) for clue in view.clues)
         self.fact_changed.emit(count(causes, "cause") if view.clues else "")
 

@@ -6,7 +6,7 @@ Bundled files are never changed: edits are saved to the user's copy, which wins.
 import json
 import tempfile
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 
@@ -94,7 +94,8 @@ class AgentFiles:
         found = sha256()
         for name, path in sorted(self._found().items()):
             if name not in without:
-                found.update(f"{name}\0".encode() + path.read_bytes())
+                with suppress(OSError):  # It is gone, or nobody can read it.
+                    found.update(f"{name}\0".encode() + path.read_bytes())
         return found.hexdigest()
 
     def policy_of(self, name: str) -> str:

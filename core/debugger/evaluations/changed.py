@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from weakref import WeakKeyDictionary
 
 from core.debugger.evaluations.records import UNCHANGED, Variant
-from core.trace.evaluated import asked_otherwise, tried_as, variants_with_files
+from core.trace.evaluated import asked_otherwise, plan_sizes, tried_as, variants_with_files
 from core.trace.records import RunRow
 from core.trace.store import TraceStore
 
@@ -17,7 +17,7 @@ def changed_runs(store: TraceStore, runs: Iterable[int], like: int = 0) -> froze
     runs = list(runs)
     tried = tried_as(store, runs)
     changed = _variants(store, {evaluation for evaluation, _ in tried.values()})
-    with_files = {run for run, (evaluation, variant) in tried.items() if variant in changed[evaluation]}
+    with_files = {run for run, (evaluation, variant) in tried.items() if variant in changed.get(evaluation, ())}
     return frozenset((with_files | asked_otherwise(store, runs, like)) - {like})
 
 
@@ -28,15 +28,16 @@ def unchanged_runs(store: TraceStore, runs: Sequence[RunRow], row: RunRow) -> li
 
 
 def _variants(store: TraceStore, evaluations: set[int]) -> dict[int, set[str]]:
-    """Return the names of the variants with files of their own, by evaluation; they never become others."""
+    """Return the names of the variants with files of their own, by evaluation."""
     known = _KNOWN.setdefault(store, {})
-    if new := evaluations - known.keys():
-        known |= {number: set() for number in new}
+    sizes = plan_sizes(store, evaluations)
+    if new := {number for number, size in sizes.items() if (number, size) not in known}:
+        known |= {(number, sizes[number]): set() for number in new}
         for number, title, preset, llm, exemplars in variants_with_files(store, new):
             name = Variant(preset=preset, llm=llm, title=title, exemplars=exemplars).name
-            known[number] |= {name} - {UNCHANGED}
-    return known
+            known[number, sizes[number]] |= {name} - {UNCHANGED}
+    return {number: known[number, size] for number, size in sizes.items()}
 
 
-_KNOWN: WeakKeyDictionary[TraceStore, dict[int, set[str]]] = WeakKeyDictionary()
-"""Plans have the whole texts of files, so each is read once."""
+_KNOWN: WeakKeyDictionary[TraceStore, dict[tuple[int, int], set[str]]] = WeakKeyDictionary()
+"""By number and size of the plan: plans have the whole texts of files, so each is read once, and again if it grows."""

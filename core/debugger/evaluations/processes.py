@@ -14,6 +14,7 @@ from core.debugger.services import check_preset
 from core.schema.errors import UsageError
 from core.trace.evaluations import create_evaluation, evaluation_named
 
+_PAUSE = 0.5
 _UNFINISHED = 1
 """The exit code of an evaluation that ended at a limit."""
 
@@ -95,7 +96,12 @@ class EvaluationProcesses:
             await on_end(why)
 
         self._jobs[name] = job = asyncio.ensure_future(self._service.guarded(follow()))
-        job.add_done_callback(lambda _done: self._jobs.pop(name, None))
+
+        def forget(ended: "asyncio.Task[None]") -> None:
+            if self._jobs.get(name) is ended:
+                del self._jobs[name]
+
+        job.add_done_callback(forget)
 
     def cancel(self, name: str) -> None:
         """Ask a process to end in order; does nothing if there is none."""
@@ -104,9 +110,9 @@ class EvaluationProcesses:
 
     async def end(self, name: str) -> None:
         """Ask a process to end in order, and wait for it; does nothing if there is none."""
-        if (job := self._jobs.get(name)) is not None:
-            self.cancel(name)
-            await asyncio.wait([job])
+        while (job := self._jobs.get(name)) is not None and not job.done():
+            self.cancel(name)  # It may just be starting.
+            await asyncio.wait([job], timeout=_PAUSE)
 
     async def close(self) -> None:
         """Interrupt all of them, and wait."""

@@ -90,7 +90,7 @@ def with_proofs(clues: Iterable[Clue], proofs: Iterable[Proof], files: AgentFile
     for proof in proofs:
         for each in proof.candidates:
             change = each.candidate
-            if change.files in tried or (each.outcome == "not tried" and not each.why):
+            if change.files in tried or not each.runs:
                 continue
             tried.append(change.files)
             clue = next((one for one in found if one.has(change)), None)

@@ -68,6 +68,8 @@ class ChangeProofs:
             request = named(RepairRequest(run=run, candidates=(candidate,), pairs=pairs, alike=alike))
             await self._processes.create(request)
             why = await self._made(request, running)
+            if running.proof is None:
+                why = why or "The proof was cancelled before its first run had ended."
             return running.proof, why
         finally:
             self.running = None
@@ -90,7 +92,7 @@ class ChangeProofs:
                     partial(_proof, name=request.name, is_over=is_over)
                 )
                 each, running.done = proof.candidates[0], proof.runs
-                running.proof = each if proof.runs or is_over else None
+                running.proof = each if each.runs else None
                 self._on_news()
                 if is_over:
                     return ended_with[0]

@@ -1,6 +1,7 @@
 """Files of the agent that were written while a run was fixed, with what is needed to put them back."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 from core.debugger.editing.files import AgentFiles
 from core.schema.record import Record
@@ -38,27 +39,30 @@ class SavedFiles:
         """Return the text of a file that is not kept, as it was before it was saved."""
         return self._files[name].before
 
-    def hold(self, name: str, run: int, files: AgentFiles) -> None:
-        """Hold the text of a file that is about to be written."""
-        now = files.read(name) if name in files.names() else ""
-        file = self._files.get(name)
-        if file is None:
-            file = SavedFile(run=run, own=files.own_text(name), before=now)
-        elif file.is_kept:
-            file = file.replace(before=now, is_kept=False)
-        self._files[name] = file.replace(run=run)
-
-    def note_written(self, names: Iterable[str], files: AgentFiles) -> None:
+    @contextmanager
+    def writing(self, names: Iterable[str], run: int, files: AgentFiles) -> Iterator[None]:
+        """Hold the texts of files that are written in the block; nothing is held where that fails."""
+        earlier = dict(self._files)
+        for name in names:
+            self._files[name] = self._held(name, run, files)
+        try:
+            yield
+        except BaseException:
+            self._files = earlier
+            raise
         for name in names:
             self._files[name] = self._files[name].replace(written=files.own_text(name))
+
+    def _held(self, name: str, run: int, files: AgentFiles) -> SavedFile:
+        now = files.read(name) if name in files.names() else ""
+        own, file = files.own_text(name), self._files.get(name)
+        if file is None or file.written != own:  # It is new, or was changed elsewhere since.
+            return SavedFile(run=run, own=own, before=now)
+        return file.replace(run=run, is_kept=False, before=now if file.is_kept else file.before)
 
     def keep(self, names: Iterable[str]) -> None:
         for name in names:
             self._files[name] = self._files[name].replace(is_kept=True)
-
-    def forget_unwritten(self, files: AgentFiles) -> None:
-        """Hold no longer what has the text from before the first time."""
-        self._files = {name: file for name, file in self._files.items() if files.own_text(name) != file.own}
 
     def revert(self, files: AgentFiles) -> tuple[str, ...]:
         """Put all files back, and return those that were changed elsewhere since, which stay as they are.

@@ -66,6 +66,8 @@ class FixService(Service[FixView]):
         """The run that was current when the task was asked for afresh; None if that is not awaited."""
         self._begun = False
         """Whether the run made last was told to continue."""
+        self._asking = ""
+        """What an LLM is asked, while it is."""
         self._proofs = ChangeProofs(self, self._show_proof)
         session.session_changed.connect(self._on_session)
 
@@ -80,7 +82,7 @@ class FixService(Service[FixView]):
         return StepTexts(self.services, view.run, view.step, view.llm)
 
     def failed(self, problem: str) -> None:
-        self.show(problem=problem, busy=False, doing="", proposing=False)
+        self.show(problem=problem, busy=False, doing="")
 
     # The run, the step and what is changed
 
@@ -106,10 +108,16 @@ class FixService(Service[FixView]):
             clues = clues_of(store, row, services.resources_for(store.changes(run)), files)
             return CausesView(run=run, clues=clues, words="" if clues else f"Run {run} has no steps.")
 
+        def send(view: CausesView) -> None:
+            if view.clues:
+                whole = FixView(run=run, clues=self._with_proposals(run, view.clues))
+                view = view.replace(clues=self._with_proof(whole).clues)
+            self.looked.send(view)
+
         def failed(problem: str) -> CausesView:
             return CausesView(run=run, words=problem)
 
-        await self.answer("causes", read, self.looked.send, failed)
+        await self.answer("causes", read, send, failed)
 
     @command
     async def choose_clue(self, at: int) -> None:
@@ -173,7 +181,7 @@ class FixService(Service[FixView]):
         likely = sorted(enumerate(clues), key=lambda one: not one[1].proving)
         at = next((at for at, clue in likely if step in (0, clue.step)), -1)
         if wanted is not None:
-            at = next((at for at, clue in enumerate(clues) if _is_same(clue, wanted)), at)
+            at = next((at for at, clue in enumerate(clues) if clue.is_like(wanted)), at)
         elif at >= 0 and self.view.step in (0, clues[at].step) and self.view.unkept:
             self.view = self.view.replace(chosen=at)  # What was being changed continues being changed.
             await self._show_step(clues[at].step)
@@ -365,9 +373,8 @@ class FixService(Service[FixView]):
         files = self.files
         if text == files.read(name):
             return
-        self._saved.hold(name, self.view.run, files)
-        files.write(name, text)
-        self._saved.note_written([name], files)
+        with self._saved.writing([name], self.view.run, files):
+            files.write(name, text)
         self._show_saved()
 
     def _show_saved(self) -> None:
@@ -389,14 +396,8 @@ class FixService(Service[FixView]):
         names: Iterable[str] = self.view.unkept
         if clue is not None and clue.candidate is not None and clue.can_be_kept:
             names = tuple(clue.candidate.files)
-            for name in names:
-                self._saved.hold(name, self.view.run, files)
-            try:
+            with self._saved.writing(names, self.view.run, files):
                 keep(clue.candidate, files)
-            except BackstepError:
-                self._saved.forget_unwritten(files)
-                raise
-            self._saved.note_written(names, files)
         if not names:
             raise UsageError("Nothing to keep. Prove a change, or change something and run again first.")
         self._saved.keep(names)
@@ -448,28 +449,37 @@ class FixService(Service[FixView]):
         self.start(self._propose(self.view.run, self.view.proposer), _PROVING)
 
     async def _propose(self, run: int, llm: str) -> None:
-        self.show(proposing=True, doing=f"{llm} is asked for a change…", problem="", notice="")
-        services = self.services
+        self._asking = f"{llm} is asked for a change that mends run {run}…"
+        self.show(proposing=True, proof_says=self._asking, problem="", notice="")
         try:
-            resources = services.resources_for(services.store.changes(run))
-            causes = await self.read(lambda store: causes_of(store, run, resources, self.files))
-            store = services.store
-            made = await propose(
-                store, store.run(run), causes, services.llms.routed(llm), self.files, resources
-            )
+            told = await self._proposed_by(run, llm)
+        except BackstepError as error:
+            told = str(error)
+            if self.view.run == run:
+                self.show(problem=told)
         finally:
-            self.show(proposing=False, doing="")
+            self._asking = ""
+            self.show(proposing=False, proof_says="")
+        if self.view.run != run:
+            self.session.tell(f"Run {run}: {told} Fix shows what was proposed (Ctrl+.).")
+
+    async def _proposed_by(self, run: int, llm: str) -> str:
+        """Ask an LLM for a change, show it, and return what came of it; raises UsageError if it proposed none."""
+        services, store = self.services, self.services.store
+        resources = services.resources_for(store.changes(run))
+        causes = await self.read(lambda store: causes_of(store, run, resources, self.files))
+        made = await propose(store, store.run(run), causes, services.llms.routed(llm), self.files, resources)
         cost = "" if made.cost is None else f" for ${made.cost:.4g}"
         asked = f"in {'1 call' if made.calls == 1 else f'{made.calls} calls'}{cost}"
         if made.candidate is None:
             raise UsageError(f"{llm} proposed no change that can be applied, {asked}: {made.problem}")
         self._proposed[run] = (made.candidate, *self._proposed.get(run, ()))
-        if self.view.run != run:
-            self.session.tell(f"{llm} proposed a change for run {run}; Fix shows it (Ctrl+.).")
-            return
-        self._add(made.candidate)
-        await self._show_clue(self.view.chosen)
-        self.show(notice=f"{llm} proposed a change {asked}. Nothing is written; prove it first.")
+        told = f"{llm} proposed a change {asked}."
+        if self.view.run == run:
+            self._add(made.candidate)
+            await self._show_clue(self.view.chosen)
+            self.show(notice=f"{told} Nothing is written; prove it first.")
+        return told
 
     def _with_proposals(self, run: int, clues: Iterable[Clue]) -> tuple[Clue, ...]:
         """Return clues with those that LLMs proposed, and that of the change that is being proved."""
@@ -478,7 +488,8 @@ class FixService(Service[FixView]):
         asked = (running.candidate,) if running is not None and running.run == run else ()
         for one in (*asked, *reversed(self._proposed.get(run, ()))):
             if not any(clue.has(one) for clue in known):
-                known = (clue_of(one, self.view.step or 1), *known)
+                clue = clue_of(one, self.view.step or 1).replace(in_use=is_in_use(one.files, self.files))
+                known = (clue, *known)
         return in_order(known)
 
     @command
@@ -498,10 +509,10 @@ class FixService(Service[FixView]):
         view, files = self.view, self.files
         proposed = view.clue.candidate if view.clue is not None else None
         if proposed is not None and not name:
-            return proposed
+            return self._as_now(proposed)
         place, saved = self._place(name), view.unkept
         if proposed is not None and name not in saved and text in (self._texts.text_of(place), view.patched):
-            return proposed
+            return self._as_now(proposed)
         if why := _NO_PROOF.get(place.kind):
             raise UsageError(why)
         if place.policy:
@@ -521,6 +532,17 @@ class FixService(Service[FixView]):
             )
         change = change_of(texts, files, what=f"Your change of {', '.join(texts)}.", step=view.step)
         return change.replace(base={one: base[one] for one in texts})
+
+    def _as_now(self, candidate: Candidate) -> Candidate:
+        """Return a change with what the files are now; raises UsageError if it does not fit them any more."""
+        files = self.files
+        now = change_of(candidate.files, files)
+        if now.base != candidate.base and not is_in_use(candidate.files, files):
+            raise UsageError(
+                f"{', '.join(candidate.files)} was changed since this change was made, so it does not fit any more. "
+                "Edit the text, and prove that."
+            )
+        return candidate.replace(rest=now.rest)
 
     def _add(self, candidate: Candidate) -> None:
         """Look at the clue that has this change, a new one if there is none."""
@@ -558,7 +580,7 @@ class FixService(Service[FixView]):
         """Return a view with how far the proof is, whatever run it is for."""
         running = self._proofs.running
         if running is None:
-            return view
+            return view.replace(proposing=bool(self._asking), proof_says=self._asking)
         view = view.replace(proving=running.run, done=running.done, of=running.of, proof_says=running.says)
         if running.run != view.run:
             return view
@@ -591,7 +613,3 @@ class FixService(Service[FixView]):
 
 
 make_service = FixService
-
-
-def _is_same(clue: Clue, other: Clue) -> bool:
-    return (clue.step, clue.what) == (other.step, other.what)

@@ -40,6 +40,11 @@ class Clue(Record):
         """Return whether this is the clue of a change."""
         return self.candidate is not None and self.candidate.files == candidate.files
 
+    def is_like(self, other: "Clue") -> bool:
+        """Return whether both are of the same step and change, whatever came of it."""
+        mine, theirs = ((one.step, one.what, one.candidate and one.candidate.files) for one in (self, other))
+        return mine == theirs
+
     @property
     def place(self) -> str:
         """File and line, if a file is at fault."""

@@ -288,9 +288,11 @@ def test_a_change_can_be_proved_where_nothing_can_be_edited(controller, service,
 
 
 def test_an_llm_that_is_asked_can_be_given_up_and_is_no_result(controller, service, qtbot) -> None:
-    view = samples.VIEW.replace(proposer="qwen3:8b", proposing=True, doing="qwen3:8b is asked for a change…")
+    view = samples.VIEW.replace(
+        proposer="qwen3:8b", proposing=True, proof_says="qwen3:8b is asked for a change…"
+    )
     shown = show(qtbot, controller, view)
-    assert shown.outcome.proof.text() == view.doing
+    assert shown.outcome.proof.text() == view.proof_says
     assert not shown.outcome.after.isVisible()
     assert not shown.prove_button.isEnabled()
     qtbot.keyClick(shown, Qt.Key.Key_L, ALT)

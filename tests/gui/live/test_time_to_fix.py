@@ -248,7 +248,7 @@ def put_right(desk: LiveWindow, qtbot: QtBot, folder: Path, fault: Fault) -> Ges
     assert shown.view.rerun.success is True, (fault.name, shown.view.rerun, shown.view.problem)
     qtbot.waitUntil(shown.keep_button.isEnabled, timeout=WAIT)
     person.key("Keep", Qt.Key.Key_K, ALT, on=shown)
-    qtbot.waitUntil(lambda: shown.view.kept != (), timeout=WAIT)
+    qtbot.waitUntil(lambda: "Kept" in shown.view.notice, timeout=WAIT)
     seconds = time.perf_counter() - began
     print(f"{fault.name}: {len(person.done)} gestures ({', '.join(person.done)}), {seconds:.1f} s")
     assert fault.right in (folder / "config" / shown.view.place.name).read_text()

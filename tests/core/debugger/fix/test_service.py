@@ -328,7 +328,8 @@ def test_what_was_saved_is_proved_against_what_there_was_before_and_a_proof_is_e
     assert fix.view.clue.proof is None
     fix.service.cancel_proof()
     live.wait(lambda: not fix.view.proving)
-    assert (fix.view.problem, fix.view.clue.proof.outcome) == ("", "inconclusive")
+    assert "cancelled before its first run" in fix.view.problem
+    assert fix.view.clue.proof is None
     assert not fix.view.clue.can_be_kept
 
 

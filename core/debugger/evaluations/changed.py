@@ -17,7 +17,9 @@ def changed_runs(store: TraceStore, runs: Iterable[int], like: int = 0) -> froze
     runs = list(runs)
     tried = tried_as(store, runs)
     changed = _variants(store, {evaluation for evaluation, _ in tried.values()})
-    with_files = {run for run, (evaluation, variant) in tried.items() if variant in changed.get(evaluation, ())}
+    with_files = {
+        run for run, (evaluation, variant) in tried.items() if variant in changed.get(evaluation, ())
+    }
     return frozenset((with_files | asked_otherwise(store, runs, like)) - {like})
 
 

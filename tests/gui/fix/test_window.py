@@ -530,3 +530,19 @@ def test_a_proof_in_fix_is_seen_among_the_causes(controller, window, qtbot) -> N
     show(qtbot, controller, samples.PROVEN.replace(run=run))
     qtbot.waitUntil(lambda: window.causes.view.clues == samples.PROVEN.clues)
     assert window.causes.cards.rows.rows[0].word == "proven"
+
+
+def test_the_cause_that_is_open_stays_open_where_another_one_goes_first(
+    controller, service, window, qtbot
+) -> None:
+    run, panel = of_window.STEP.run, window.causes
+    window.place("Causes").bring()
+    panel.show_view(CausesView(run=run, clues=samples.VIEW.clues))
+    panel.cards.chosen.emit(2)
+    last = samples.VIEW.clues[2]
+    panel.show_view(CausesView(run=run, clues=samples.PROVEN.clues))
+    assert panel.cards.open == last
+    panel.show_view(CausesView(run=run, clues=(last, *samples.VIEW.clues[:2])))
+    assert panel.cards.open == last
+    panel.show_view(CausesView(run=run, clues=samples.VIEW.clues[:2]))
+    assert panel.cards.open == samples.VIEW.clues[0]

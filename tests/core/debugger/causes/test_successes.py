@@ -16,7 +16,7 @@ from core.schema.action import Click, RoleTarget
 from core.schema.changes import Changes
 from core.schema.step import Acted, Aligned
 from core.schema.task import Verdict
-from core.trace.evaluations import create_evaluation
+from core.trace.evaluations import create_evaluation, note_plan
 from core.trace.records import Case, CaseAttempt
 from core.trace.store import TraceStore
 from tests.core.debugger.evaluations.test_report import store
@@ -154,3 +154,20 @@ def test_a_run_is_held_against_successes_of_its_own_preset_if_there_are_any(stor
     run(store, "Open", "Save", evaluation=number)
     assert deciding_step(store, store.run(failed)) == 2
     assert facts(store, failed, tmp_path).at == 2
+
+
+def test_variants_that_an_evaluation_gets_later_are_known_as_well(store):
+    first, second = (PLAIN.replace(title=f"texts {at}", files={"a": str(at)}) for at in (1, 2))
+    number = evaluation(store, first)
+    made = run(store, made=first, evaluation=number)
+    assert changed_runs(store, [made]) == {made}
+    plan = EvaluationPlan(variants=(first, second), tasks=(TASK,), seeds=(0,))
+    note_plan(store, number, plan.model_dump_json())
+    later = run(store, made=second, evaluation=number)
+    assert changed_runs(store, [made, later]) == {made, later}
+
+
+def test_a_plan_that_cannot_be_read_leaves_its_runs_unchanged(store):
+    number = create_evaluation(store, "damaged", "{")
+    made = run(store, evaluation=number)
+    assert changed_runs(store, [made]) == set()

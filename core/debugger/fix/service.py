@@ -99,13 +99,22 @@ class FixService(Service[FixView]):
         """Send what may have made a run fail, by `looked`."""
         services, files = self.services, self.files
 
+        def failed(problem: str) -> CausesView:
+            return CausesView(run=run, words=problem)
+
+        try:
+            resources = services.resources_for(services.store.changes(run))
+        except BackstepError as error:
+            self.looked.send(failed(str(error)))
+            return
+
         def read(store: TraceStore) -> CausesView:
             row = store.run(run)
             if row.outcome == "running":
                 return CausesView(run=run, words=_GOES_ON.format(run))
             if row.verdict.success:
                 return CausesView(run=run, words=f"Run {run} succeeded, so there is nothing to look for.")
-            clues = clues_of(store, row, services.resources_for(store.changes(run)), files)
+            clues = clues_of(store, row, resources, files)
             return CausesView(run=run, clues=clues, words="" if clues else f"Run {run} has no steps.")
 
         def send(view: CausesView) -> None:
@@ -113,9 +122,6 @@ class FixService(Service[FixView]):
                 whole = FixView(run=run, clues=self._with_proposals(run, view.clues))
                 view = view.replace(clues=self._with_proof(whole).clues)
             self.looked.send(view)
-
-        def failed(problem: str) -> CausesView:
-            return CausesView(run=run, words=problem)
 
         await self.answer("causes", read, send, failed)
 
@@ -461,7 +467,7 @@ class FixService(Service[FixView]):
             self._asking = ""
             self.show(proposing=False, proof_says="")
         if self.view.run != run:
-            self.session.tell(f"Run {run}: {told} Fix shows what was proposed (Ctrl+.).")
+            self.session.tell(f"Run {run}: {told}")
 
     async def _proposed_by(self, run: int, llm: str) -> str:
         """Ask an LLM for a change, show it, and return what came of it; raises UsageError if it proposed none."""

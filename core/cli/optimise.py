@@ -8,7 +8,8 @@ from core.cli.surroundings import in_loop, open_unattended
 from core.debugger.evaluations.engine import planned
 from core.debugger.evaluations.figures import done_of
 from core.debugger.evaluations.local import lanes_of, services_of
-from core.debugger.evaluations.records import RunLimits, Spot
+from core.debugger.evaluations.proof_records import Spot
+from core.debugger.evaluations.records import RunLimits
 from core.debugger.repair.optimising import Optimised, check_installed, optimise
 from core.environments.registry import Environments
 from core.schema.errors import UsageError

@@ -16,14 +16,8 @@ from core.debugger.editing.files import AgentFiles
 from core.debugger.evaluations.engine import planned
 from core.debugger.evaluations.figures import done_of
 from core.debugger.evaluations.proof import proof_of, repair_plan
-from core.debugger.evaluations.records import (
-    Candidate,
-    CandidateProof,
-    EvaluationPlan,
-    Proof,
-    RepairRequest,
-    RunLimits,
-)
+from core.debugger.evaluations.proof_records import Candidate, CandidateProof, Proof
+from core.debugger.evaluations.records import EvaluationPlan, RepairRequest, RunLimits
 from core.debugger.evaluations.request import files_in, named
 from core.debugger.repair.candidates import alike_runs, from_blocks, from_causes, from_files, keep, together
 from core.debugger.repair.proposing import ProposedChange, propose

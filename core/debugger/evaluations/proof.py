@@ -13,19 +13,16 @@ from core.debugger.evaluations.changed import changed_runs
 from core.debugger.evaluations.engine import planned
 from core.debugger.evaluations.figures import done_of
 from core.debugger.evaluations.intervals import paired
-from core.debugger.evaluations.records import (
-    UNCHANGED,
+from core.debugger.evaluations.proof_records import (
     Candidate,
     CandidateProof,
-    EvaluationPlan,
     Outcome,
     Pairs,
     Proof,
     RepairPlan,
-    RepairRequest,
     Spot,
-    Variant,
 )
+from core.debugger.evaluations.records import UNCHANGED, EvaluationPlan, RepairRequest, Variant
 from core.debugger.evaluations.sequential import (
     ENOUGH,
     TOO_LITTLE,

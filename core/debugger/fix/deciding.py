@@ -8,7 +8,7 @@ from core.debugger.causes.finding import causes_of
 from core.debugger.editing.files import AgentFiles
 from core.debugger.evaluations.bisection import bisected
 from core.debugger.evaluations.proof import proofs_of
-from core.debugger.evaluations.records import Candidate, Proof
+from core.debugger.evaluations.proof_records import Candidate, Proof
 from core.debugger.fix.views import Clue, FixView
 from core.debugger.repair.candidates import from_causes
 from core.trace.records import RunRow

@@ -10,7 +10,8 @@ from core.debugger.editing.files import AgentFiles
 from core.debugger.evaluations.engine import planned
 from core.debugger.evaluations.processes import EvaluationProcesses
 from core.debugger.evaluations.proof import proof_of
-from core.debugger.evaluations.records import Candidate, CandidateProof, Proof, RepairRequest
+from core.debugger.evaluations.proof_records import Candidate, CandidateProof, Proof
+from core.debugger.evaluations.records import RepairRequest
 from core.debugger.evaluations.request import named
 from core.debugger.repair.candidates import alike_runs
 from core.debugger.service import Service

@@ -11,7 +11,7 @@ from core.debugger.causes.finding import causes_of
 from core.debugger.causes.report import report_of
 from core.debugger.commands import command
 from core.debugger.editing.files import AgentFiles
-from core.debugger.evaluations.records import Candidate
+from core.debugger.evaluations.proof_records import Candidate
 from core.debugger.fix.deciding import clue_of, clues_of, in_order, is_in_use, with_news
 from core.debugger.fix.proofs import ChangeProofs
 from core.debugger.fix.rerun import ActionInPlace, outcome_words, rerun_of

@@ -4,7 +4,7 @@ from typing import Literal
 
 from core.debugger.causes.records import Certainty, Evidence
 from core.debugger.editing.views import EditText
-from core.debugger.evaluations.records import Candidate, CandidateProof
+from core.debugger.evaluations.proof_records import Candidate, CandidateProof
 from core.debugger.jobs import JobView
 from core.schema.record import Record
 

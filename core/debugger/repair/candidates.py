@@ -9,7 +9,7 @@ from core.agent.resources import OWN_FOLDERS, AgentResources
 from core.debugger.causes.finding import causes_of
 from core.debugger.causes.records import Cause
 from core.debugger.editing.files import AgentFiles
-from core.debugger.evaluations.records import Candidate
+from core.debugger.evaluations.proof_records import Candidate
 from core.schema.errors import BackstepError, DataError, UsageError
 from core.settings.user_file import near
 from core.trace.records import RunRow

@@ -23,7 +23,8 @@ from core.debugger.editing.files import AgentFiles
 from core.debugger.evaluations.engine import Evaluator, Lane, failure, opened, planned, results
 from core.debugger.evaluations.figures import done_of
 from core.debugger.evaluations.proof import case_at
-from core.debugger.evaluations.records import Candidate, EvaluationPlan, RunLimits, Spent, Spot, Variant
+from core.debugger.evaluations.proof_records import Candidate, Spot
+from core.debugger.evaluations.records import EvaluationPlan, RunLimits, Spent, Variant
 from core.debugger.repair.candidates import change_of
 from core.debugger.services import Services
 from core.llm.replies import split_thinking

@@ -7,7 +7,7 @@ from core.agent.resources import AgentResources
 from core.debugger.causes.records import Cause
 from core.debugger.causes.report import report_of
 from core.debugger.editing.files import AgentFiles
-from core.debugger.evaluations.records import Candidate
+from core.debugger.evaluations.proof_records import Candidate
 from core.debugger.fix.places import places_of
 from core.debugger.repair.candidates import applied, blocks_of, change_of
 from core.llm.replies import split_thinking

@@ -8,7 +8,8 @@ from core.debugger.causes.finding import causes_of
 from core.debugger.evaluations.engine import Evaluator
 from core.debugger.evaluations.local import lane_of
 from core.debugger.evaluations.proof import cases_of, proof_of, repair_plan
-from core.debugger.evaluations.records import CandidateProof, RepairRequest, Spot
+from core.debugger.evaluations.proof_records import CandidateProof, Spot
+from core.debugger.evaluations.records import RepairRequest
 from core.debugger.repair.candidates import from_causes, together
 from core.trace.evaluations import take_evaluation
 from tests.benchmarks.causes.cells import Bench, Case

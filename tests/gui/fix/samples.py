@@ -2,7 +2,7 @@
 
 from core.debugger.causes.records import Evidence
 from core.debugger.editing.views import EditText
-from core.debugger.evaluations.records import Candidate, CandidateProof, Pairs
+from core.debugger.evaluations.proof_records import Candidate, CandidateProof, Pairs
 from core.debugger.fix.views import Clue, FixPlace, FixView, Rerun
 
 POLICY = """+++

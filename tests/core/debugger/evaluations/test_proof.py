@@ -6,7 +6,8 @@ from itertools import product
 import pytest
 
 from core.debugger.evaluations.proof import cases_of, proof_of, repair_plan
-from core.debugger.evaluations.records import Candidate, EvaluationPlan, Proof, RepairRequest, Spot
+from core.debugger.evaluations.proof_records import Candidate, Proof, Spot
+from core.debugger.evaluations.records import EvaluationPlan, RepairRequest
 from core.debugger.evaluations.sequential import ALPHA, ENOUGH, can_be_enough, evidence, least_pairs
 from core.environments.registry import Environments
 from core.schema.errors import UsageError

@@ -8,7 +8,8 @@ import pytest
 
 from core.agent.resources import agent_resources_of
 from core.debugger.evaluations.engine import planned
-from core.debugger.evaluations.records import RunLimits, Spot, Variant
+from core.debugger.evaluations.proof_records import Spot
+from core.debugger.evaluations.records import RunLimits, Variant
 from core.debugger.headless import report
 from core.debugger.repair.optimising import optimise
 from core.schema.errors import LLMError, LLMRefused, UsageError, WorldError

@@ -1,7 +1,7 @@
 """How often the first cause is right: on faults that are planted in an agent's files, and on failures as they come.
 
     python -m tests.benchmarks.bench_causes [--work build/causes] [--most 100] [--only mutants] [--score] [--alone]
-        [--json FILE]
+        [--edited] [--json FILE]
 
 Mutants: each fault is planted in the files of an agent (laser, step, reflect, synapse) on a site (shop, airline,
 MiniWoB++) whose tasks it passes, and counts if three cases of three then fail. Faults in prompts, instructions and
@@ -13,7 +13,8 @@ of the fault; how far its step is from the deciding one; how often it is wrong w
 over what runs used, and a ranking of lines by how rare their words are, which sees no run.
 
 With `--alone`, no success is known: each failure is ranked as if the trace had none to compare it with. It makes no
-runs, and reads a copy of the stored ones.
+runs, and reads a copy of the stored ones. All faults are planted in copies of bundled files, so that a copy differs
+from the bundled file is no cause here, unless `--edited` is given.
 
 With `--mend N`, the changes that causes propose for N faults of each agent are proved as `repair` does, and what was
 chosen is then run on cases that no proof was made of.
@@ -37,7 +38,7 @@ from tests.benchmarks.causes.proving import prove
 from tests.benchmarks.causes.scoring import Ranks, score_mutant, table
 
 
-def mutant_ranks(bench: Bench) -> list[Ranks]:
+def mutant_ranks(bench: Bench, *, edited: bool) -> list[Ranks]:
     """Return the ranks of all faults that are proven so far."""
     passed: dict[str, set[int]] = defaultdict(set)
     for row in bench.rows("passing"):
@@ -49,7 +50,9 @@ def mutant_ranks(bench: Bench) -> list[Ranks]:
             bench.services.store.set_verdict(run.run, Verdict())
     cells = {f"{cell.preset}/{cell.site}": cell for cell in CELLS}
     return [
-        score_mutant(bench, cells[row["cell"]], row, sorted(passed[f"{row['cell']}/{row['llm']}"]))
+        score_mutant(
+            bench, cells[row["cell"]], row, sorted(passed[f"{row['cell']}/{row['llm']}"]), edited=edited
+        )
         for row in bench.rows("mutants")
         if row["proven"]
     ]
@@ -71,7 +74,7 @@ async def measure(given: argparse.Namespace) -> None:
                     await mend(bench, most=given.mend)
                     mended += bench.rows("mending")
                 else:
-                    ranks += mutant_ranks(bench)
+                    ranks += mutant_ranks(bench, edited=given.edited)
         if given.mend:
             print(f"## Changes\n\n{told(mended)}\n")
             return
@@ -106,6 +109,7 @@ def main() -> None:
     parser.add_argument(
         "--alone", action="store_true", help="rank each as if no run had succeeded; makes no runs"
     )
+    parser.add_argument("--edited", action="store_true", help="count what differs from bundled files")
     parser.add_argument("--mend", type=int, default=0, help="faults of an agent whose changes are proved")
     parser.add_argument("--json", type=Path, help="where the rank of each failure is written")
     given = parser.parse_args()

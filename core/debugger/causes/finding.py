@@ -20,6 +20,7 @@ log = logging.getLogger(__name__)
 KINDS: tuple[CauseKind, ...] = (
     changes.PresetChanged(),
     changes.PromptDiffers(),
+    changes.FileEdited(),
     spaces.StateNotRecognised(),
     spaces.WrongState(),
     spaces.ActionNotThere(),

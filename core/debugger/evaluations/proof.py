@@ -120,8 +120,8 @@ def _sets(request: RepairRequest, row: RunRow, store: TraceStore, environments: 
         fresh = _shuffled(family, lambda spot: spot.task)
     known = {own, *opened, *used}
     if not seeded and any(stored.get(own, ())):
-        # The run's own case passed before, so others that did may fail now as well.
-        fresh = [*_shuffled(passed, str), *fresh]
+        # The run's own case passed before, so others that ever did may fail now as well.
+        fresh = [*_shuffled((spot for spot, runs in stored.items() if any(runs)), str), *fresh]
     else:
         known |= {*passed}
     spots = list(dict.fromkeys(spot for spot in (*alike, *fresh) if spot not in known))[:needed]

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from core.agent.spaces.file import StateSpace
 from core.debugger.causes.finding import causes_of
+from core.debugger.causes.kinds.changes import FileEdited
 from core.debugger.causes.records import Cause, Suspicion
 from core.debugger.causes.spectrum import suspicions_of
 from core.schema.errors import BackstepError
@@ -67,11 +68,17 @@ def place_of(bench: Bench, cause: Cause) -> Place:
     return cause.file, cause.line
 
 
-def score_mutant(bench: Bench, cell: Cell, row: Mapping[str, Any], passed: Sequence[int]) -> Ranks:
-    """Rank the causes of a proven fault anew; `passed` are the runs of its agent on its site that passed."""
+def score_mutant(
+    bench: Bench, cell: Cell, row: Mapping[str, Any], passed: Sequence[int], *, edited: bool
+) -> Ranks:
+    """Rank the causes of a proven fault anew; `passed` are the runs of its agent on its site that passed.
+
+    Without `edited`, what differs from a bundled file is no cause: all faults are planted in copies of those.
+    """
     right = [(file, line) for file, line in row["places"]]
     with bench.planted(row["texts"]):
         causes = causes_of(bench.services.store, row["runs"][0], bench.services.resources, bench.files)
+        causes = tuple(cause for cause in causes if edited or cause.kind != FileEdited.name)
         ochiai, dstar = _by_spectrum(bench, row["runs"], passed)
         lines = _lines(bench, cell)
     rare = _by_rarity(lines)

@@ -1,9 +1,9 @@
-"""Causes in what was changed since a success: a preset, or what a file of a prompt says to the LLM."""
+"""Causes in what was changed: since a success, a preset or what a prompt says; without one, the bundled files."""
 
 import re
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
-from typing import Any
+from typing import Any, NamedTuple
 
 from core.debugger.causes.facts import FailureFacts
 from core.debugger.causes.kinds.kind import CauseKind, patch_of, told
@@ -20,6 +20,36 @@ _LEAST_OF_PART = 12
 _OF_PROMPTS = ("prompt", "judgement")
 _SHOWN = 100
 """Characters of a line that a cause quotes."""
+_EDITS = 5
+"""Changes of a bundled file that are told, at most."""
+_ELSEWHERE = 0.3
+"""The weight of a change in a state that the run did not come to."""
+
+
+class _Change(NamedTuple):
+    """One place where a text differs from an earlier one."""
+
+    at: int
+    """The line in the new text, from 0."""
+    gone: str
+    """The first line that went, and that came; empty for none."""
+    came: str
+    start: int
+    """The part of the new text, in characters, and what was there before."""
+    end: int
+    before: str
+
+
+def _changes(old: str, new: str) -> Iterator[_Change]:
+    """Yield the changes of a text that say anything."""
+    olds, news = (text.splitlines(keepends=True) for text in (old, new))
+    for tag, first, last, start, end in SequenceMatcher(None, olds, news, autojunk=False).get_opcodes():
+        gone, came = (
+            next(filter(str.strip, some), "").rstrip("\r\n") for some in (olds[first:last], news[start:end])
+        )
+        if tag != "equal" and (gone or came) and "•" not in gone + came:
+            begin, stop = (sum(map(len, news[:at])) for at in (start, end))
+            yield _Change(start, gone, came, begin, stop, "".join(olds[first:last]))
 
 
 class PresetChanged(CauseKind):
@@ -31,24 +61,17 @@ class PresetChanged(CauseKind):
     def find(self, facts: FailureFacts) -> Iterator[Cause]:
         changed, file = _preset_change(facts), facts.preset_place()[0]
         if changed is not None and file and facts.steps:
-            more = {"at": (file, changed[0] + 1), "certainty": "sure" if facts.is_same_seed else "likely"}
+            more = {"at": (file, changed.at + 1), "certainty": "sure" if facts.is_same_seed else "likely"}
             what, why = "The preset is another than in the success", "The presets of both runs differ in it."
             yield _cause(facts, facts.at, what, changed, why=why, patch=_reverted(facts, file), **more)
 
 
 def _reverted(facts: FailureFacts, file: str) -> Patch | None:
     """Return the change that takes back the first change of the preset, if the file is still as it was in the run."""
-    text = facts.files.read(file)
-    if facts.success is None or text != facts.store.preset_text(facts.row.run):
+    changed, text = _preset_change(facts), facts.files.read(file)
+    if changed is None or text != facts.store.preset_text(facts.row.run):
         return None
-    old, new = (
-        some.splitlines(keepends=True) for some in (facts.store.preset_text(facts.success.row.run), text)
-    )
-    for tag, first, last, start, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if tag != "equal" and "".join(old[first:last] + new[start:end]).strip():
-            before = [sum(map(len, new[:at])) for at in (start, end)]
-            return patch_of(file, text, before[0], before[1], "".join(old[first:last]))
-    return None
+    return patch_of(file, text, changed.start, changed.end, changed.before)
 
 
 class PromptDiffers(CauseKind):
@@ -68,12 +91,12 @@ class PromptDiffers(CauseKind):
             numbers = (-1, 0, *range(1, least - 1)) if call.purpose == other.purpose else (1,)[: least - 1]
             for number in numbers:
                 mine, theirs = (some[number] for some in messages)
-                lines = comparable(mine.text).splitlines()
-                changed = _first_change(comparable(theirs.text).splitlines(), lines)
+                text = comparable(mine.text)
+                changed = next(_changes(comparable(theirs.text), text), None)
                 if changed is None:
                     continue
                 names = _files_of(facts, step, call, number == 0 and mine.role == "system")
-                *at, is_sure = _place(facts, names, lines, *changed)
+                *at, is_sure = _place(facts, names, text.splitlines(), changed)
                 more: dict[str, Any] = {"at": tuple(at), "field": "prompt"}
                 more["certainty"] = "sure" if is_sure else "likely"
                 if exemplar := _exemplar(facts, step, number) if number > 0 else "":
@@ -84,34 +107,81 @@ class PromptDiffers(CauseKind):
                 return
 
 
-def _cause(facts: FailureFacts, step: int, what: str, changed: tuple[int, str, str], **more: Any) -> Cause:
-    said = ((changed[1], "is gone"), (changed[2], "is new"))
+class FileEdited(CauseKind):
+    """The user's own copy of a bundled file differs from it, and no success shows that it works."""
+
+    name = "file-edited"
+    weight = 0.9
+
+    def find(self, facts: FailureFacts) -> Iterator[Cause]:
+        if facts.success is not None:
+            return  # What has changed since then says more.
+        for file, step in _used_files(facts).items():
+            own, bundled = facts.files.own_text(file), facts.files.bundled(file)
+            if own is None or bundled is None:
+                continue
+            placed = [
+                (_step_at(facts, file, step, change.at + 1), change) for change in _changes(bundled, own)
+            ]
+            for at, change in sorted(placed, key=lambda one: not one[0])[:_EDITS]:
+                yield _cause(
+                    facts,
+                    at or facts.at,
+                    f"Your own {file} is not like the bundled one",
+                    change,
+                    at=(file, change.at + 1),
+                    certainty="possible",
+                    why="No run of this task has succeeded, so nothing shows that the edit works.",
+                    weight=0.0 if at else _ELSEWHERE,
+                    patch=patch_of(file, own, change.start, change.end, change.before),
+                )
+
+
+def _used_files(facts: FailureFacts) -> dict[str, int]:
+    """Return the files that a run used, each with the first step that did."""
+    used = {facts.preset_place()[0]: facts.steps[0].number} if facts.steps else {}
+    for step in facts.steps:
+        for call in facts.calls.get(step.number, ()):
+            for name in (
+                *_files_of(facts, step.number, call, True),
+                *_files_of(facts, step.number, call, False),
+            ):
+                used.setdefault(name, step.number)
+    used.pop("", None)
+    return used
+
+
+def _step_at(facts: FailureFacts, file: str, first: int, line: int) -> int:
+    """Return the first step that used a line of a file; 0 for a line of a state that the run did not come to."""
+    if file != facts.space_file or facts.space is None:
+        return first
+    lines = [(facts.line_in_space("state", at), state.name) for at, state in enumerate(facts.space.state)]
+    name = next((name for start, name in reversed(lines) if start <= line), "")
+    if not name:
+        return first
+    return next((step.number for step in facts.steps if facts.state_of(step.number) == name), 0)
+
+
+def _cause(facts: FailureFacts, step: int, what: str, changed: _Change, **more: Any) -> Cause:
+    said = ((changed.gone, "is gone"), (changed.came, "is new"))
     text = ", ".join(f"“{line.strip()[:_SHOWN]}” {how}" for line, how in said if line)
     seen = Evidence(step=step, part="prompt", text=text)
-    return told(step, f"{what}: {text}.", seen, *facts.by_success(changed[1] or "without it"), **more)
+    return told(step, f"{what}: {text}.", seen, *facts.by_success(changed.gone or "without it"), **more)
 
 
-def _preset_change(facts: FailureFacts) -> tuple[int, str, str] | None:
-    """Return the first line in which the preset is not that of the success."""
+def _preset_change(facts: FailureFacts) -> _Change | None:
+    """Return the first place in which the preset is not that of the success."""
     if facts.success is None or facts.success.row.preset != facts.row.preset:
         return None
     texts = [facts.store.preset_text(row.run) for row in (facts.success.row, facts.row)]
-    return _first_change(*(text.splitlines() for text in texts)) if all(texts) else None
-
-
-def _first_change(old: Sequence[str], new: Sequence[str]) -> tuple[int, str, str] | None:
-    """Return the position in `new` of the first change that says anything, with the lines that went and came."""
-    for tag, first, last, start, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        gone, came = (next(filter(str.strip, some), "") for some in (old[first:last], new[start:end]))
-        if tag != "equal" and (gone or came) and "•" not in gone + came:
-            return start, gone, came
-    return None
+    return next(_changes(*texts), None) if all(texts) else None
 
 
 def _place(
-    facts: FailureFacts, names: Sequence[str], lines: Sequence[str], at: int, gone: str, came: str
+    facts: FailureFacts, names: Sequence[str], lines: Sequence[str], changed: _Change
 ) -> tuple[str, int, bool]:
     """Return file and line of a change in a message, and whether it was found by what came or went, not around it."""
+    at, gone, came, *_ = changed
     files = {name: facts.files.read(name).splitlines() for name in names if name}
     before, after = (next(filter(str.strip, some), "") for some in (lines[:at][::-1], lines[at:]))
     first = next(iter(files), "")

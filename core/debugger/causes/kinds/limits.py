@@ -97,14 +97,17 @@ def _limit_of_space(recognised: Recognised) -> str:
     return "transitions" if most is not None and len(memory.transitions) >= most else "last_actions"
 
 
-def _doubled(facts: FailureFacts, key: str) -> Patch | None:
-    """Return the change that doubles a limit of the state space, as far as its file allows it."""
+def _raised(facts: FailureFacts, key: str, needed: int) -> Patch | None:
+    """Return the change that doubles a limit of the state space, or raises it to more than a success needed.
+
+    It goes no further than the file allows.
+    """
     space = facts.space
     span = layout(space.text).values.get(("backup", key)) if space is not None else None
     if space is None or space.backup is None or span is None or key == "last_actions":
         return None
     now: int = getattr(space.backup, key)
-    put = min(2 * now, space.backup.transitions if key == "choose_at" else _MOST_TRANSITIONS)
+    put = min(max(2 * now, needed + 1), space.backup.transitions if key == "choose_at" else _MOST_TRANSITIONS)
     return patch_of(facts.space_file, space.text, *span, str(put)) if put > now else None
 
 
@@ -139,7 +142,7 @@ class BudgetSpent(CauseKind):
             why=f"A success took {needed} steps, more than this run was given."
             if needs_more
             else "Whether it was on the right way is not known.",
-            patch=_doubled(facts, limit) if file else None,
+            patch=_raised(facts, limit, needed) if file else None,
         )
 
 

@@ -86,14 +86,16 @@ def test_a_limit_that_ended_the_run_is_a_cause(live: Live) -> None:
 
 
 def test_a_limit_of_the_state_space_goes_before_what_it_took_from_the_offer(live: Live) -> None:
-    run_task(live, task="shop/goal-004")
+    passed = run_task(live, task="shop/goal-004")
+    with closing(live.store()) as store:
+        needed = store.run(passed).steps
     lowered = BUNDLED.replace("choose_at = 13", "choose_at = 1")
     first, *others = causes(live, run_task(live, text=lowered, task="shop/goal-004"))
     assert (first.kind, first.certainty) == ("budget", "sure")
     assert first.place == f"{SHOP}:{line_of(lowered, 'choose_at')}"
     assert "no candidate was set aside" in first.what
     assert first.patch is not None
-    assert first.patch.put == first.patch.find.replace("choose_at = 1", "choose_at = 2")
+    assert first.patch.put == first.patch.find.replace("choose_at = 1", f"choose_at = {needed + 1}")
     assert not {"action-not-permissible", "reply-unusable", "action-failed"} & {one.kind for one in others}
 
 
@@ -111,6 +113,27 @@ def test_values_that_an_action_does_not_find_on_the_page_are_named_with_their_li
     assert first.place == f"{SHOP}:{line_of(lost, 'article ~')}"
     assert "select_item takes item_id from article ~" in first.what
     assert "finds none on the page in results" in first.what
+
+
+def test_without_a_success_the_own_copy_of_a_bundled_file_is_held_against_the_bundled_one(live: Live) -> None:
+    edits = {
+        'heading "Your orders"': 'heading "My orders"',
+        "Search the shop for keywords": "Look for keywords",
+    }
+    text = BUNDLED
+    for old, new in edits.items():
+        text = text.replace(old, new, 1)
+    found = [one for one in causes(live, run_task(live, text=text, steps=3)) if one.kind == "file-edited"]
+    # The run came to the page of the search, and not to that of the orders.
+    places = [f"{SHOP}:{line_of(text, words)}" for words in ("Look for keywords", "My orders")]
+    assert [(one.place, one.certainty) for one in found] == [(place, "possible") for place in places]
+    assert found[0].step == 1
+    for one in found:
+        assert one.patch is not None
+        text = text.replace(one.patch.find, one.patch.put)
+    assert text == BUNDLED
+    # An agent whose files are the bundled ones has nothing of the kind.
+    assert "file-edited" not in [one.kind for one in causes(live, run_task(live, steps=3))]
 
 
 def test_a_success_has_no_cause_and_a_run_under_way_is_refused(live: Live) -> None:

@@ -222,6 +222,16 @@ def test_a_task_without_seeds_that_passed_before_is_proved_by_what_passed_before
     assert proof.candidates[0].outcome == "proven"
 
 
+def test_what_ever_passed_may_prove_a_change_for_a_task_without_seeds(store):
+    tasks = [f"shop/goal-{number:03}" for number in range(13)]
+    for success in (True, False):  # All of them passed once, and failed since.
+        for task in tasks:
+            made(store, success, task=task)
+    plan = planned(store, task=tasks[0])
+    assert plan.repair is not None
+    assert {spot.task for spot in (*plan.repair.choosing, *plan.repair.sealed)} == set(tasks[1:])
+
+
 @pytest.mark.parametrize(("llm", "repeated"), [("gpt", True), ("rules", False)])
 def test_a_task_with_nothing_like_it_is_repeated_unless_the_llm_always_answers_alike(store, llm, repeated):
     run = store.begin_run(

@@ -1,5 +1,6 @@
-"""A run that continues from a fixed step: its status, and its first action if a person gave one."""
+"""Runs that continue from a fixed step, or begin afresh: they are started, and followed to their end."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from core.agent.edits.next_action import EditAction
@@ -31,7 +32,7 @@ def _steps(count: int) -> str:
     return "1 step" if count == 1 else f"{count} steps"
 
 
-def rerun_of(rerun: Rerun, session: SessionView, store: TraceStore) -> Rerun:
+def _standing(rerun: Rerun, session: SessionView, store: TraceStore) -> Rerun:
     """Return how the run that is the session's current one stands."""
     match session.mode:
         case "ended":
@@ -90,3 +91,70 @@ class ActionInPlace:
         """Put it in place of the agent's, and run on; it is found in the new page by `problem` before."""
         self._session.edits.edit_action(str(self._action))
         self._session.run_commands.run()
+
+
+class Reruns:
+    """Has runs continue in the session, and tells how the last one stands."""
+
+    def __init__(self, session: "Session") -> None:
+        self._session = session
+        self._in_place: ActionInPlace | None = None
+        """The action that waits to be put in place of the next one of the run made last."""
+        self._left: int | None = None
+        """The run that was current when the task was asked for afresh; None if that is not awaited."""
+        self._begun = False
+        """Whether the run made last was told to continue."""
+
+    def forget(self) -> None:
+        """A run is about to be made: what the one before waited for does not happen any more."""
+        self._in_place, self._begun = None, False
+
+    def go_on(self, in_place: ActionInPlace | None = None) -> None:
+        """Have the run that was just made continue; with an action in place of the agent's next one."""
+        self._in_place = in_place
+        self._tell(self._session.run_commands.run if in_place is None else self._session.run_commands.step)
+
+    def afresh(self, row: RunRow, llm: str) -> None:
+        """Do the task of a run again from its start, at the same seed, with the files as they are now."""
+        session = self._session
+        url, instruction = (row.start_url, row.instruction) if row.environment == "web" else ("", "")
+        self._left = session.session.run or 0
+        session.agent.set_preset(row.preset)
+        session.agent.set_llm(llm)
+        session.tasks.open(row.task, row.seed, url=url, instruction=instruction, profile=row.profile or "")
+        self._tell(session.run_commands.run)
+
+    def _tell(self, command: Callable[[], None]) -> None:
+        """Give a command; where the run rests before it is carried out is not told."""
+        self._begun = False
+        command()
+
+        async def mark() -> None:
+            self._begun = True
+
+        self._session.queue(mark())
+
+    def followed(self, rerun: Rerun | None, session: SessionView) -> tuple[Rerun | None, str]:
+        """Return how the run made last stands, and why its action cannot be put in place, or nothing.
+
+        Raises TraceError.
+        """
+        if self._left is not None and session.run not in (None, self._left) and session.mode != "opening":
+            self._left = None
+            rerun = Rerun(run=session.run, fresh=True)
+        if rerun is None or rerun.state == "lost" or not self._begun:
+            return rerun, ""
+        if session.run != rerun.run:
+            if session.run is not None and rerun.state in ("going on", "waiting"):
+                rerun = rerun.replace(state="left", words="It was replaced by another run.")
+            return rerun, ""
+        problem = ""
+        if self._in_place is not None and session.mode not in ("failed", "ended"):
+            if not self._in_place.is_due(session):
+                return rerun, ""
+            in_place, self._in_place = self._in_place, None
+            problem = in_place.problem()
+            if not problem:
+                self._tell(in_place.put)
+                return rerun, ""
+        return _standing(rerun, session, self._session.services().store), problem

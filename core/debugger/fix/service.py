@@ -3,7 +3,7 @@
 Files that were saved or kept here can be reverted: the old texts are held here.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from core.agent.presets import ATTACHED
@@ -14,7 +14,7 @@ from core.debugger.editing.files import AgentFiles
 from core.debugger.evaluations.proof_records import Candidate
 from core.debugger.fix.deciding import clue_of, clues_of, in_order, is_in_use, with_news
 from core.debugger.fix.proofs import ChangeProofs
-from core.debugger.fix.rerun import ActionInPlace, outcome_words, rerun_of
+from core.debugger.fix.rerun import ActionInPlace, Reruns, outcome_words
 from core.debugger.fix.saved import SavedFiles
 from core.debugger.fix.step_texts import StepTexts
 from core.debugger.fix.views import CausesView, Clue, FixPlace, FixView, Rerun
@@ -60,12 +60,7 @@ class FixService(Service[FixView]):
         self._saved = SavedFiles()
         self._proposed: dict[int, tuple[Candidate, ...]] = {}
         """What LLMs proposed, by the number of the run."""
-        self._in_place: ActionInPlace | None = None
-        """The action that waits to be put in place of the next one of the run made last."""
-        self._left: int | None = None
-        """The run that was current when the task was asked for afresh; None if that is not awaited."""
-        self._begun = False
-        """Whether the run made last was told to continue."""
+        self._reruns = Reruns(session)
         self._asking = ""
         """What an LLM is asked, while it is."""
         self._proofs = ChangeProofs(self, self._show_proof)
@@ -290,7 +285,7 @@ class FixService(Service[FixView]):
             problem="",
             notice="",
         )
-        self._in_place, self._begun = None, False
+        self._reruns.forget()
         try:
             made = await self.session.branches.fork(view.run, view.step, changes)
         finally:
@@ -307,70 +302,33 @@ class FixService(Service[FixView]):
             self.session.run_commands.set_max_steps(limit)
             self.show(notice=f"The step limit is {limit} now: run {view.run} was out of its budget.")
         self.show(rerun=Rerun(run=made, step=view.step, unchanged=unchanged, words=words))
+        in_place = None
         if place.kind == "action":
-            self._in_place = ActionInPlace(self.session, made, view.run, view.step, parse_action(text))
-            self._go_on(self.session.run_commands.step)
-        else:
-            self._go_on(self.session.run_commands.run)
-
-    def _go_on(self, command: Callable[[], None]) -> None:
-        """Have the run continue; where it rests before that is not told."""
-        self._begun = False
-        command()
-
-        async def mark() -> None:
-            self._begun = True
-
-        self.session.queue(mark())
+            in_place = ActionInPlace(self.session, made, view.run, view.step, parse_action(text))
+        self._reruns.go_on(in_place)
 
     @command
     async def rerun_fresh(self) -> None:
         """Do the task again from its start, at the same seed, with the files as they are now."""
         row = self.services.store.run(self.view.run)
-        session = self.session
-        url, instruction = (row.start_url, row.instruction) if row.environment == "web" else ("", "")
-        self._left = session.session.run or 0
         self.show(rerun=None, problem="", notice="")
-        session.agent.set_preset(row.preset)
-        session.agent.set_llm(self.view.llm)
-        session.tasks.open(row.task, row.seed, url=url, instruction=instruction, profile=row.profile or "")
-        self._go_on(session.run_commands.run)
+        self._reruns.afresh(row, self.view.llm)
 
     def _on_session(self, session: SessionView) -> None:
-        """Follow the run that was made."""
+        """Follow the run that was made, and the run in view to its end."""
         view = self.view
-        if self._left is not None and session.run not in (None, self._left) and session.mode != "opening":
-            self._left = None
-            view = view.replace(rerun=Rerun(run=session.run, fresh=True))
-        rerun = view.rerun
         if view.going_on and (session.run != view.run or session.mode == "ended"):
             row = self.services.store.run(view.run)
             if row.outcome != "running":
                 view = view.replace(going_on=False, success=row.verdict.success, before=outcome_words(row))
-                self.send(view)
-        if rerun is None or rerun.state == "lost" or not self._begun:
-            return
-        if session.run != rerun.run:
-            if session.run is not None and rerun.state in ("going on", "waiting"):
-                self.send(
-                    view.replace(rerun=rerun.replace(state="left", words="It was replaced by another run."))
-                )
-            return
-        if self._in_place is not None and session.mode not in ("failed", "ended"):
-            if not self._in_place.is_due(session):
-                return
-            in_place, self._in_place = self._in_place, None
-            view = view.replace(problem=in_place.problem())
-            if not view.problem:
-                self._go_on(in_place.put)
-                return
         try:
-            now = rerun_of(rerun, session, self.services.store)
+            now, problem = self._reruns.followed(view.rerun, session)
         except TraceError as error:
             self.failed(str(error))
             return
-        if (now, view.problem) != (self.view.rerun, self.view.problem):
-            self.send(view.replace(rerun=now))
+        view = view.replace(rerun=now, problem=problem or view.problem)
+        if view != self.view:
+            self.send(view)
 
     # Saved, kept and put back
 

@@ -170,7 +170,7 @@ class FixService(Service[FixView]):
                 (llm for llm in (self._llm_of(row), self.session.session.llm) if llm not in _NO_LLM), ""
             ),
             steps=steps,
-            clues=self._with_proposals(run, clues),
+            clues=self._as_files_are(self._with_proposals(run, clues)),
             chosen=-1,
         )
         self.view = self._with_proof(view)
@@ -342,16 +342,20 @@ class FixService(Service[FixView]):
         self._show_saved()
 
     def _show_saved(self) -> None:
-        files = self.files
         self.view = self.view.replace(
             saved=self._saved.names,
             unkept=self._saved.unkept(self.view.run),
-            clues=tuple(
-                clue.replace(in_use=clue.candidate is not None and is_in_use(clue.candidate.files, files))
-                for clue in self.view.clues
-            ),
+            clues=self._as_files_are(self.view.clues),
         )
         self.session.offer()
+
+    def _as_files_are(self, clues: Iterable[Clue]) -> tuple[Clue, ...]:
+        """Return clues with whether their changes are in use now: files may be written while clues are read."""
+        files = self.files
+        return tuple(
+            clue.replace(in_use=clue.candidate is not None and is_in_use(clue.candidate.files, files))
+            for clue in clues
+        )
 
     @command
     async def keep(self) -> None:

@@ -1,6 +1,7 @@
 """A real session with a real browser and no window: commands go in, snapshots are waited for."""
 
 import threading
+import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -23,6 +24,8 @@ from tests.core.stage import llms_for, need_chromium, settings_for
 from tests.llm_server import LLMServer
 
 SECONDS = 30.0
+_LOOK = 0.05
+"""So often it is looked whether something is so."""
 
 
 class Live:
@@ -63,8 +66,11 @@ class Live:
 
     def wait(self, condition: Callable[[], object], what: str = "", seconds: float = SECONDS) -> None:
         """Wait until a snapshot meets the condition, and until what is being read beside it has been sent."""
+        end = time.monotonic() + seconds
         with self._changed:
-            met = self._changed.wait_for(condition, seconds)
+            # Not all that is waited for comes with a snapshot.
+            while not (met := self._changed.wait_for(condition, _LOOK)) and time.monotonic() < end:
+                pass
         assert met, f"waited in vain for {what or condition}; the session is {self.view}"
         self.settle()
 

@@ -383,8 +383,8 @@ def _outcome(
         return "harmful", "Runs that succeed without it fail with it."
     if not results.is_enough(name):
         words = f"The evidence is {ratio_words(proof.evidence)} of {ENOUGH:.0f} to 1 that is asked."
-        whole = results.is_decided(name, len(repair.choosing)) or chosen.judged == len(repair.choosing)
-        return ("not mended" if whole and not chosen.mended else "inconclusive"), f"{words} {ended}".strip()
+        alone = "" if chosen.mended or not chosen.judged else "It mends the failed run, and no other so far."
+        return "inconclusive", " ".join(filter(None, (alone, words, ended)))
     if any(not _is_known(results, name, spot) for spot in repair.others):
         return "inconclusive", ended or "Cases that passed before could not be judged."
     if sealed.judged < len(repair.sealed):

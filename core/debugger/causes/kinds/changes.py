@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from core.debugger.causes.facts import FailureFacts
 from core.debugger.causes.kinds.kind import CauseKind, patch_of, told
-from core.debugger.causes.records import Cause, Evidence, Patch
+from core.debugger.causes.records import Cause, Evidence, EvidencePart, Patch
 from core.debugger.compare.views import comparable
 from core.schema.step import CallRecord
 from core.trace.calls import stored_prompt
@@ -22,6 +22,8 @@ _SHOWN = 100
 """Characters of a line that a cause quotes."""
 _EDITS = 5
 """Changes of a bundled file that are told, at most."""
+_SHOWN_IN: dict[str, EvidencePart] = {"state_spaces": "state", "policies": "policy"}
+"""The part of a step that shows what a file of a folder does; of others the prompt."""
 _ELSEWHERE = 0.3
 """The weight of a change in a state that the run did not come to."""
 
@@ -61,7 +63,10 @@ class PresetChanged(CauseKind):
     def find(self, facts: FailureFacts) -> Iterator[Cause]:
         changed, file = _preset_change(facts), facts.preset_place()[0]
         if changed is not None and file and facts.steps:
-            more = {"at": (file, changed.at + 1), "certainty": "sure" if facts.is_same_seed else "likely"}
+            more: dict[str, Any] = {
+                "at": (file, changed.at + 1),
+                "certainty": "sure" if facts.is_same_seed else "likely",
+            }
             what, why = "The preset is another than in the success", "The presets of both runs differ in it."
             yield _cause(facts, facts.at, what, changed, why=why, patch=_reverted(facts, file), **more)
 
@@ -129,9 +134,10 @@ class FileEdited(CauseKind):
                     at or facts.at,
                     f"Your own {file} is not like the bundled one",
                     change,
+                    _SHOWN_IN.get(file.partition("/")[0], "prompt"),
                     at=(file, change.at + 1),
                     certainty="possible",
-                    why="No run of this task has succeeded, so nothing shows that the edit works.",
+                    why="No success of this agent at this task is stored, so nothing shows that the edit works.",
                     weight=0.0 if at else _ELSEWHERE,
                     patch=patch_of(file, own, change.start, change.end, change.before),
                 )
@@ -162,10 +168,12 @@ def _step_at(facts: FailureFacts, file: str, first: int, line: int) -> int:
     return next((step.number for step in facts.steps if facts.state_of(step.number) == name), 0)
 
 
-def _cause(facts: FailureFacts, step: int, what: str, changed: _Change, **more: Any) -> Cause:
+def _cause(
+    facts: FailureFacts, step: int, what: str, changed: _Change, part: EvidencePart = "prompt", **more: Any
+) -> Cause:
     said = ((changed.gone, "is gone"), (changed.came, "is new"))
     text = ", ".join(f"“{line.strip()[:_SHOWN]}” {how}" for line, how in said if line)
-    seen = Evidence(step=step, part="prompt", text=text)
+    seen = Evidence(step=step, part=part, text=text)
     return told(step, f"{what}: {text}.", seen, *facts.by_success(changed.gone or "without it"), **more)
 
 

@@ -111,7 +111,8 @@ def test_a_change_that_fails_like_the_run_is_given_up_after_one_pair(store):
 def test_a_change_that_helps_here_alone_is_not_proven(store):
     plan = planned(store)
     cases, proof = carried_out(store, plan, lambda case: with_it(case) and case.seed == 0)
-    assert proof.candidates[0].outcome == "not mended"
+    assert proof.candidates[0].outcome == "inconclusive"
+    assert "It mends the failed run, and no other so far." in proof.candidates[0].why
     assert len(cases) < 2 + 2 * 8  # It stops where the pairs that are left could not be enough.
 
 

@@ -115,6 +115,8 @@ def add_window_commands(app: typer.Typer, open_window: Callable[..., int]) -> No
         """Open the window and attach your own agent to its browser and your LLM."""
         from core.debugger.attach.views import AttachRequest
 
+        if command and command[0].startswith("-"):
+            raise UsageError(f"{command[0]} is not an option of attach, and no program to start.")
         request = AttachRequest(
             command=tuple(command or ()),
             folder=str(Path.cwd()),

@@ -1,6 +1,7 @@
-"""`main.py exemplars replay | worth | credit`, with real runs."""
+"""`main.py exemplars keep | replay | worth | credit`, with real runs."""
 
 import json
+from contextlib import closing
 
 import pytest
 from werkzeug import Response
@@ -9,6 +10,8 @@ from core.agent.presets import PRESETS
 from core.debugger.evaluations.records import WorthResult
 from core.exemplars.library.records import LIBRARY_NAME
 from core.exemplars.library.store import Library
+from core.trace.records import Verdict
+from core.trace.store import TraceStore
 from tests.core.browser.site import Site
 from tests.core.stage import need_chromium, ref_in
 from tests.llm_server import Reply
@@ -25,6 +28,25 @@ def test_exemplars_are_replayed_and_what_came_of_it_is_kept(inside):
     [(_, kept)] = library.proofs.of("replay", [ONE])
     assert json.loads(kept)["task"] == "miniwob/click-link"
     library.close()
+
+
+@pytest.mark.browser
+def test_a_run_is_kept_and_one_that_is_no_success_only_if_asked(inside):
+    run = ("run", "--task", "miniwob/click-link", "--llm", "rules", "--browser", need_chromium())
+    assert inside(*run).code == 0
+    done = inside("exemplars", "keep", "1", "--dry-run")
+    assert (done.code, done.err) == (0, "Nothing was saved.\n")
+    assert not (inside.folder / LIBRARY_NAME).exists()
+    kept = inside("exemplars", "keep", "1", "--family", "links", "--json").json["exemplar"]
+    assert (kept["family"], len(kept["steps"])) == ("links", 1)
+    assert [one["id"] for one in inside("exemplars", "list", "--run", "1", "--json").json["rows"]] == [
+        kept["id"]
+    ]
+    with closing(TraceStore.open(inside.db)) as store:
+        store.set_verdict(1, Verdict(success=False))
+    done = inside("exemplars", "keep", "1")
+    assert (done.code, "use --anyway" in done.err) == (2, True)
+    assert inside("exemplars", "keep", "1", "--anyway").code == 0
 
 
 @pytest.mark.browser

@@ -206,3 +206,58 @@ def test_the_map_tells_a_place_for_each_exemplar(inside, library):
     assert lines[0] == "exemplar,family,across,up"
     assert len(lines) == len(found["points"]) + 1
     assert inside("exemplars", "map", "--csv", "--json").code != 0
+
+
+def test_what_holds_of_an_exemplar_is_changed_and_one_that_nothing_is_asked_of_is_refused(inside, library):
+    asked = (
+        "--add",
+        "new",
+        "--remove",
+        "good",
+        "--to-family",
+        "other",
+        "--weight",
+        "2",
+        "--pin",
+        "--never",
+        "miniwob/*",
+    )
+    done = inside("exemplars", "tag", "mine/1", *asked)
+    assert (done.code, done.err) == (0, "1 of 1 exemplars were changed.\n")
+    changed = library.get("mine/1").exemplar
+    assert (changed.tags, changed.family, changed.weight) == (("new",), "other", 2.0)
+    assert (changed.pinned, changed.never) == (True, ("miniwob/*",))
+    assert inside("exemplars", "tag", "mine/1", "--unpin").code == 0
+    assert not library.get("mine/1").exemplar.pinned
+    done = inside("exemplars", "tag", "mine/1")
+    assert (done.code, "Say what to change" in done.err) == (2, True)
+
+
+def test_a_review_says_who_may_be_recalled(inside, library):
+    for status in ("new", "retired", "reviewed"):
+        assert inside("exemplars", "review", status, "mine/1").code == 0
+        assert ids(inside("exemplars", "list", "--json", "--status", status, "--search", "zebra")) == [
+            "mine/1"
+        ]
+
+
+@pytest.mark.parametrize(
+    ("words", "is_there"),
+    [
+        (("--environment", MINE.environment), True),
+        (("--environment", "nowhere"), False),
+        (("--site", "nowhere.example"), False),
+        (("--file", "/nowhere.jsonl"), False),
+        (("--until", "2020-01-01"), False),
+        (("--from", "2020-01-01", "--until", "2099-01-01"), True),
+    ],
+)
+def test_each_filter_leaves_out_what_it_says(inside, library, words, is_there):
+    assert ("mine/1" in ids(inside("exemplars", "list", "--json", "--limit", "100", *words))) is is_there
+
+
+def test_a_list_goes_on_where_it_is_told_to(inside):
+    first, second = (
+        ids(inside("exemplars", "list", "--json", "--limit", "2", "--offset", at)) for at in ("0", "1")
+    )
+    assert first[1] == second[0]

@@ -1,7 +1,13 @@
-"""Options that stand before a command."""
+"""Options of all commands, and those that stand before a command."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 
+from core.cli.app import make_app
 from core.trace.records import RunStart
 from core.trace.store import TraceStore
 from tests.core.environments.test_own_tasks import task_file
@@ -59,3 +65,25 @@ def test_one_that_the_command_does_not_have_is_an_error(inside, other, words, sa
     done = inside(*words)
     assert (done.code, done.out) == (2, "")
     assert said in done.err
+
+
+def commands(group: Any, *names: str) -> Iterator[tuple[str, ...]]:
+    """Yield the words of each command of the program."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, *names, name)
+        else:
+            yield (*names, name)
+
+
+COMMANDS = list(commands(typer.main.get_command(make_app(open_window=lambda *_: 0, with_embedded=None))))
+
+
+@pytest.mark.parametrize("command", [words for words in COMMANDS if words != ("test",)], ids=" ".join)
+def test_each_command_is_run_by_a_test_and_refuses_an_option_that_it_does_not_know(inside, command):
+    done = inside(*command, "--no-such-option")
+    assert (done.code, done.out) == (2, "")
+    assert "--no-such-option" in done.err
+    asked = ", ".join(f'"{word}"' for word in command)
+    tests = Path(__file__).parents[1].rglob("test_*.py")
+    assert any(asked in test.read_text("utf-8") for test in tests), "no test calls it"

@@ -14,6 +14,7 @@ from core.debugger.compare.views import comparable
 from core.debugger.editing.files import AgentFiles
 from core.debugger.evaluations.failures import deciding, own_successes, parting_of
 from core.schema.action import Action
+from core.schema.action_space import Parameter
 from core.schema.errors import BackstepError
 from core.schema.messages import LLMReply, Purpose
 from core.schema.observation import Observation
@@ -41,6 +42,13 @@ R = TypeVar("R", bound=PhaseRecord)
 def read_of(page: Observation) -> list[tuple[str, str, str]]:
     """Return what a page says, as it is in another run too."""
     return [(element.role, element.name, element.value) for element in page.elements]
+
+
+def values_of(parameter: Parameter) -> tuple[str, object]:
+    """Return the name of a parameter with the values it may take; of elements, how many there are."""
+    choices = parameter.choices or ()
+    is_free = parameter.type != "integer"
+    return parameter.name, sorted(comparable(one.value) for one in choices) if is_free else len(choices)
 
 
 def _is_same(here: str, there: str) -> bool:
@@ -119,10 +127,7 @@ class RunFacts:
         yield "page", page and read_of(page)
         yield "state", self.state_of(step)
         offered = recognised.permissible.actions if recognised is not None else ()
-        yield (
-            "offered",
-            [(one.name, *((p.name, len(p.choices or ())) for p in one.parameters)) for one in offered],
-        )
+        yield "offered", [(one.name, *map(values_of, one.parameters)) for one in offered]
         calls = [(one.purpose, comparable(self.prompt(one))) for one in self.calls.get(step, ())]
         yield "prompt", [one for one in calls if one[0] in BEFORE[:3]]
         yield "shown", abstracted and comparable(abstracted.clean.text)
@@ -210,6 +215,11 @@ class FailureFacts(RunFacts):
         name = f"presets/{self.row.preset}.toml"
         there = name in self.files.names()
         return (name, layout(self.files.read(name)).line_of(location) or 1) if there else ("", 0)
+
+    def preset_has(self, *location: int | str) -> bool:
+        """Return whether the preset's file says something there."""
+        name = f"presets/{self.row.preset}.toml"
+        return name in self.files.names() and location in layout(self.files.read(name)).values
 
     @cached_property
     def differs(self) -> tuple[StepRow, StepRow, str] | None:

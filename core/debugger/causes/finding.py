@@ -18,11 +18,13 @@ from core.trace.store import TraceStore
 log = logging.getLogger(__name__)
 
 KINDS: tuple[CauseKind, ...] = (
+    changes.FileWrong(),
     changes.PresetChanged(),
     changes.PromptDiffers(),
     changes.FileEdited(),
     spaces.StateNotRecognised(),
     spaces.WrongState(),
+    spaces.StateStopped(),
     spaces.ActionNotThere(),
     spaces.MacroDiffers(),
     limits.Looped(),

@@ -23,7 +23,7 @@ from core.trace.store import TraceStore
 from tests.core.stage import llms_for, need_chromium, settings_for
 from tests.llm_server import LLMServer
 
-SECONDS = 30.0
+SECONDS = 120.0
 _LOOK = 0.05
 """So often it is looked whether something is so."""
 

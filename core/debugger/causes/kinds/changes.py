@@ -1,18 +1,22 @@
-"""Causes in what was changed: since a success, a preset or what a prompt says; without one, the bundled files."""
+"""Causes in the files of an agent: one that is wrong, and what was changed since a success or of bundled files."""
 
 import re
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from core.debugger.causes.facts import FailureFacts
 from core.debugger.causes.kinds.kind import CauseKind, patch_of, told
 from core.debugger.causes.records import Cause, Evidence, EvidencePart, Patch
 from core.debugger.compare.views import comparable
-from core.schema.step import CallRecord
+from core.schema.step import Abstracted, CallRecord
 from core.trace.calls import stored_prompt
 
 _TAG = re.compile(r"\{[{%#].*?[}%#]\}")
+_HEADING = re.compile(r"\[+[\w.]+\]+")
+_PAGE = re.compile(r"\{[{%][^}]*\b(?:page|observation)\.text\b")
+"""Where a template shows the page."""
 _LEAST_LETTERS = 4
 """Letters of its own by which a line of a file is found again in a prompt."""
 _LEAST_OF_PART = 12
@@ -20,6 +24,8 @@ _LEAST_OF_PART = 12
 _OF_PROMPTS = ("prompt", "judgement")
 _SHOWN = 100
 """Characters of a line that a cause quotes."""
+_BEFORE = 40
+"""Characters before what differs that it quotes of a long line."""
 _EDITS = 5
 """Changes of a bundled file that are told, at most."""
 _SHOWN_IN: dict[str, EvidencePart] = {"state_spaces": "state", "policies": "policy"}
@@ -34,7 +40,7 @@ class _Change(NamedTuple):
     at: int
     """The line in the new text, from 0."""
     gone: str
-    """The first line that went, and that came; empty for none."""
+    """The first line that went, and that came, but no heading of a table alone; empty for none."""
     came: str
     start: int
     """The part of the new text, in characters, and what was there before."""
@@ -42,16 +48,44 @@ class _Change(NamedTuple):
     before: str
 
 
+def _first_line(lines: Sequence[str]) -> str:
+    """Return the first line that says something, of those that are no heading of a table if there are any."""
+    some = [line.rstrip("\r\n") for line in lines if line.strip()]
+    return next((line for line in some if not _HEADING.fullmatch(line)), next(iter(some), ""))
+
+
 def _changes(old: str, new: str) -> Iterator[_Change]:
     """Yield the changes of a text that say anything."""
     olds, news = (text.splitlines(keepends=True) for text in (old, new))
-    for tag, first, last, start, end in SequenceMatcher(None, olds, news, autojunk=False).get_opcodes():
-        gone, came = (
-            next(filter(str.strip, some), "").rstrip("\r\n") for some in (olds[first:last], news[start:end])
-        )
+    # The last line may have no end.
+    a, b = ([line.rstrip("\r\n") for line in lines] for lines in (olds, news))
+    for tag, first, last, start, end in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
+        gone, came = (_first_line(some) for some in (olds[first:last], news[start:end]))
         if tag != "equal" and (gone or came) and "•" not in gone + came:
             begin, stop = (sum(map(len, news[:at])) for at in (start, end))
             yield _Change(start, gone, came, begin, stop, "".join(olds[first:last]))
+
+
+class FileWrong(CauseKind):
+    """A file of the agent ended the run: it cannot be used."""
+
+    name = "file-wrong"
+    weight = 0.99
+
+    def find(self, facts: FailureFacts) -> Iterator[Cause]:
+        said = re.search(r"(?P<path>/\S+|[A-Za-z]:\\\S+), line (?P<line>\d+): ", facts.row.error)
+        file = facts.name_of(said["path"]) if said is not None else ""
+        if said is None or not file or not facts.steps:
+            return
+        step = facts.steps[-1].number
+        yield told(
+            step,
+            f"{file} cannot be used: {facts.row.error[said.end() :]}",
+            Evidence(step=step, part="log", text=facts.row.error),
+            at=(file, int(said["line"])),
+            certainty="sure",
+            why="The run ended by it.",
+        )
 
 
 class PresetChanged(CauseKind):
@@ -101,7 +135,9 @@ class PromptDiffers(CauseKind):
                 if changed is None:
                     continue
                 names = _files_of(facts, step, call, number == 0 and mine.role == "system")
-                *at, is_sure = _place(facts, names, text.splitlines(), changed)
+                *at, is_sure = _place_of_page(facts, step, names, changed) or _place(
+                    facts, names, text.splitlines(), changed
+                )
                 more: dict[str, Any] = {"at": tuple(at), "field": "prompt"}
                 more["certainty"] = "sure" if is_sure else "likely"
                 if exemplar := _exemplar(facts, step, number) if number > 0 else "":
@@ -171,8 +207,14 @@ def _step_at(facts: FailureFacts, file: str, first: int, line: int) -> int:
 def _cause(
     facts: FailureFacts, step: int, what: str, changed: _Change, part: EvidencePart = "prompt", **more: Any
 ) -> Cause:
+    # Of a long line, what differs is to be seen.
+    pairs = zip(changed.gone.strip(), changed.came.strip(), strict=False)
+    at = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    start = max(at - _BEFORE, 0) if max(map(len, (changed.gone, changed.came))) > _SHOWN else 0
     said = ((changed.gone, "is gone"), (changed.came, "is new"))
-    text = ", ".join(f"“{line.strip()[:_SHOWN]}” {how}" for line, how in said if line)
+    text = ", ".join(
+        f"“{'…' if start else ''}{line.strip()[start:][:_SHOWN]}” {how}" for line, how in said if line
+    )
     seen = Evidence(step=step, part=part, text=text)
     return told(step, f"{what}: {text}.", seen, *facts.by_success(changed.gone or "without it"), **more)
 
@@ -203,6 +245,22 @@ def _place(
         if letters >= _LEAST_LETTERS:
             return name, further - number, words in (came, gone)
     return first, (len(files[first]) if before and not after else 1) if first else 0, False
+
+
+def _place_of_page(
+    facts: FailureFacts, step: int, names: Sequence[str], changed: _Change
+) -> tuple[str, int, bool] | None:
+    """Return where a template shows the page, if what changed is a line of it; None if it is not."""
+    abstracted = facts.part(step, Abstracted)
+    lines = comparable(abstracted.clean.text).splitlines() if abstracted is not None else []
+    words = {line.strip() for line in (changed.gone, changed.came)} - {""}
+    if not any(line.strip() in words for line in lines):
+        return None
+    for name in filter(None, names):
+        for number, line in enumerate(facts.files.read(name).splitlines(), 1):
+            if _PAGE.search(line):
+                return name, number, False
+    return None
 
 
 def _exemplar(facts: FailureFacts, step: int, number: int) -> str:

@@ -36,8 +36,8 @@ class ChoseOtherwise(CauseKind):
             return
         if recognised.permissible.action(instead.action.partition(" ")[0]) is None:
             return
-        if instead.in_words == step.in_words:
-            return  # They differ in what came of it.
+        if not step.action or instead.in_words == step.in_words:
+            return  # It chose nothing, or they differ in what came of it.
         yield told(
             step.number,
             f"The LLM chose {step.in_words}; {facts.success_in_words}, chose {instead.in_words}.",
@@ -157,7 +157,8 @@ class LastStep(CauseKind):
         reason = facts.row.verdict.reason or facts.row.error
         yield told(
             step.number,
-            f"The run ended with {step.in_words}{f': {reason}' if reason else '.'}",
+            f"The run ended {f'with {step.in_words}' if step.action else 'before an action'}"
+            f"{f': {reason}' if reason else '.'}",
             Evidence(step=step.number, part="action", text=step.thought or step.action),
             at=instruction_place(facts, step.number),
             field="action",

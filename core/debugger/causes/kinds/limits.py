@@ -82,9 +82,11 @@ def _limit_reached(facts: FailureFacts) -> tuple[str, str]:
     budget = budget_of(facts.store, facts.row.run)
     actions = sum(step.effect == "page action" for step in facts.steps)
     if budget is not None and actions >= budget.page_actions:
-        return f"{budget.page_actions} page actions", "max_steps of the settings"
-    if budget is not None and facts.row.llm_calls >= budget.llm_calls:
-        return f"{budget.llm_calls} LLM calls", "max_llm_calls of the settings"
+        return f"at most {budget.page_actions} page actions", "max_steps of the settings"
+    # A step that the calls that are left are too few for is not begun.
+    needed = facts.preset.calls if facts.preset is not None else 1
+    if budget is not None and budget.llm_calls - facts.row.llm_calls < needed:
+        return f"at most {budget.llm_calls} LLM calls", "max_llm_calls of the settings"
     return "which limit was reached is not known", "budget"
 
 
@@ -97,8 +99,22 @@ def _limit_of_space(recognised: Recognised) -> str:
     return "transitions" if most is not None and len(memory.transitions) >= most else "last_actions"
 
 
+def _had(facts: FailureFacts, key: str) -> int:
+    """Return a limit of the state space as it was in the success; 0 if that is not known."""
+    success = facts.success
+    parts = [success.part(one.number, Recognised) for one in success.steps] if success is not None else []
+    return max((getattr(one.diagram, key) or 0 for one in parts if one and one.diagram), default=0)
+
+
+def _lowered(facts: FailureFacts) -> str:
+    """Return the key of a limit of the state space that was higher in the success, or nothing."""
+    backup = facts.space.backup if facts.space is not None else None
+    keys = ("choose_at", "transitions") if backup is not None else ()
+    return next((key for key in keys if _had(facts, key) > getattr(backup, key)), "")
+
+
 def _raised(facts: FailureFacts, key: str, needed: int) -> Patch | None:
-    """Return the change that doubles a limit of the state space, or raises it to more than a success needed.
+    """Return the change that doubles a limit of the state space, or raises it to what a success had or needed.
 
     It goes no further than the file allows.
     """
@@ -107,7 +123,10 @@ def _raised(facts: FailureFacts, key: str, needed: int) -> Patch | None:
     if space is None or space.backup is None or span is None or key == "last_actions":
         return None
     now: int = getattr(space.backup, key)
-    put = min(max(2 * now, needed + 1), space.backup.transitions if key == "choose_at" else _MOST_TRANSITIONS)
+    put = min(
+        had if (had := _had(facts, key)) > now else max(2 * now, needed + 1),
+        space.backup.transitions if key == "choose_at" else _MOST_TRANSITIONS,
+    )
     return patch_of(facts.space_file, space.text, *span, str(put)) if put > now else None
 
 
@@ -127,9 +146,10 @@ class BudgetSpent(CauseKind):
         needed = facts.success.row.steps if facts.success is not None else 0
         needs_more = needed > row.steps
         file, said, field = "", *_limit_reached(facts)
-        limit = ""
+        limit = lowered = ""
         if by_space and recognised is not None and facts.space_file:
-            file, limit = facts.space_file, _limit_of_space(recognised)
+            lowered = _lowered(facts)
+            file, limit = facts.space_file, lowered or _limit_of_space(recognised)
             said = recognised.over
         yield told(
             last.number,
@@ -138,8 +158,10 @@ class BudgetSpent(CauseKind):
             *facts.by_success(f"took {needed} steps"),
             at=(file, facts.line_in_space("backup", limit) if file else 0),
             field="" if file else field,
-            certainty="sure" if needs_more else "possible" if loop_of(facts.steps) else "likely",
-            why=f"A success took {needed} steps, more than this run was given."
+            certainty="sure" if needs_more or lowered else "possible" if loop_of(facts.steps) else "likely",
+            why=f"In the success, {lowered} was {_had(facts, lowered)}."
+            if lowered
+            else f"A success took {needed} steps, more than this run was given."
             if needs_more
             else "Whether it was on the right way is not known.",
             patch=_raised(facts, limit, needed) if file else None,

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from core.debugger.causes.facts import FailureFacts
 from core.debugger.causes.kinds.kind import CauseKind, told
 from core.debugger.causes.records import Cause, Evidence
+from core.llm.replies import why_stopped
+from core.schema.messages import LLMReply
 from core.schema.step import Abstracted, Acted, Decided, Recalled
 
 _ASKS_FOR_ACTION = ("decide", "rationale", "function", "repair")
@@ -58,21 +60,24 @@ class ReplyUnusable(CauseKind):
             return
         step, decided = bad[0]
         ended = facts.row.outcome == "stuck" or bad[-1][0] is facts.steps[-1]
-        reply = next(
-            (
-                found.text
-                for call in reversed(facts.calls.get(step.number, ()))
-                if call.purpose in _ASKS_FOR_ACTION and (found := facts.reply(call)) is not None
-            ),
-            "",
-        )
+        replies = [
+            (call.purpose, found)
+            for call in facts.calls.get(step.number, ())
+            if call.purpose in _ASKS_FOR_ACTION and (found := facts.reply(call)) is not None
+        ]
+        purpose, reply = replies[-1] if replies else ("decide", LLMReply())
+        location = ("sampling", purpose, "max_tokens")
+        is_cut = "max_tokens" in why_stopped(reply)
+        by_preset = facts.preset_has(*location)
         yield told(
             step.number,
             f"{len(bad)} of {len(asked)} replies could not be used: {decided.proposal.problem}",
-            Evidence(step=step.number, part="reply", text=reply[:400]),
+            Evidence(step=step.number, part="reply", text=reply.text[:400]),
             Evidence(step=step.number, part="reply", text=decided.proposal.problem),
-            at=facts.preset_place("reply_format"),
-            field="reply",
+            at=("", 0)
+            if is_cut and not by_preset
+            else facts.preset_place(*(location if is_cut else ("reply_format",))),
+            field="max_tokens of the settings" if is_cut and not by_preset else "reply",
             certainty="likely" if ended else "possible",
             why="The run ended with it." if ended else "Later replies could be used.",
         )

@@ -13,8 +13,9 @@ from core.debugger.causes.kinds.policies import line_of_key, with_listed
 from core.debugger.causes.records import Cause, Evidence, Patch
 from core.debugger.compare.views import comparable
 from core.schema.action import Named
+from core.schema.action_space import PermissibleAction
 from core.schema.observation import Observation
-from core.schema.step import Acted, Fit, Primitive, Recognised
+from core.schema.step import Acted, Committed, Fit, Primitive, Recognised
 from core.settings.toml_layout import Location, layout
 from core.trace.records import StepRow
 
@@ -69,13 +70,13 @@ def _without_rule(facts: FailureFacts, location: Location) -> Patch | None:
     return patch_of(facts.space_file, text, *around, before + text[end + gap : around.end])
 
 
-def _without_needs(facts: FailureFacts, action: Location) -> Patch | None:
-    """Return the change that offers an action whatever the page shows."""
-    if facts.space is None or (span := layout(facts.space.text).values.get((*action, "needs"))) is None:
+def _without_line(facts: FailureFacts, location: Location) -> Patch | None:
+    """Return the change that takes out a key with its value."""
+    if facts.space is None or (span := layout(facts.space.text).values.get(location)) is None:
         return None
     text = facts.space.text
     start, end = text.rfind("\n", 0, span.start) + 1, text.find("\n", span.end) + 1
-    if not re.match(r"\s*needs\s*=", text[start : span.start]):
+    if not re.match(rf"\s*{location[-1]}\s*=", text[start : span.start]):
         return None  # It shares its line with other values.
     return patch_of(facts.space_file, text, start, end or len(text), "")
 
@@ -164,6 +165,9 @@ class WrongState(CauseKind):
     def find(self, facts: FailureFacts) -> Iterator[Cause]:
         if facts.space is None:
             return
+        if (other := _other_space(facts)) is not None:
+            yield other
+            return
         for step in facts.steps:
             recognised, page = facts.part(step.number, Recognised), facts.page(step.number)
             if recognised is None or page is None or not any(fit.fits for fit in recognised.fits):
@@ -191,6 +195,64 @@ class WrongState(CauseKind):
             return
 
 
+def _other_space(facts: FailureFacts) -> Cause | None:
+    """Return the cause that a run used another state space than the success; None if it did not."""
+    spaces = []
+    for run in (facts, facts.success):
+        parts = [run.part(step.number, Recognised) for step in run.steps] if run is not None else []
+        spaces.append(next(((part.space, part) for part in parts if part and part.diagram), None))
+    mine, theirs = spaces
+    if mine is None or theirs is None or mine[0] == theirs[0]:
+        return None
+    step = next(one for one in facts.steps if facts.part(one.number, Recognised) is mine[1])
+    key = next((key for key in ("environments", "url") if facts.line_in_space(key)), "")
+    return told(
+        step.number,
+        f"The state space is {mine[0]}; in the success it is {theirs[0]}.",
+        Evidence(step=step.number, part="state", text=f"{mine[0]}: {mine[1].why}"),
+        *facts.by_success(f"used {theirs[0]}"),
+        at=(facts.space_file, facts.line_in_space(key) if key else 1),
+        certainty="sure" if facts.is_same_seed else "likely",
+        weight=0.97,
+        why="Of the spaces that fit a task, the first is used, unless the preset names one.",
+    )
+
+
+class StateStopped(CauseKind):
+    """A state that ends runs ended this one."""
+
+    name = "state-stops"
+    weight = 0.85
+
+    def find(self, facts: FailureFacts) -> Iterator[Cause]:
+        step = facts.steps[-1] if facts.steps else None
+        committed = facts.part(step.number, Committed) if step is not None else None
+        place = facts.state(committed.stops) if committed is not None and committed.stops else None
+        if step is None or place is None:
+            return
+        at, state = place
+        success = facts.success
+        went_on = success is not None and any(
+            success.state_of(one.number) == state.name for one in success.steps
+        )
+        if success is not None and not went_on:
+            return  # The success ended so as well, or never came there.
+        location = ("state", at, "stops")
+        yield told(
+            step.number,
+            f"The run ended when it came to {state.name}, which stops runs.",
+            Evidence(step=step.number, part="state", text=state.name),
+            *facts.by_success(f"went on from {state.name}"),
+            at=(facts.space_file, facts.line_in_space(*location)),
+            certainty="sure" if went_on else "possible",
+            weight=0.0 if went_on else 0.2,
+            patch=_without_line(facts, location) if went_on else None,
+            why="The success went on from there."
+            if went_on
+            else "Whether the task was done there is not known.",
+        )
+
+
 class ActionNotThere(CauseKind):
     """A success took an action that was not permissible here."""
 
@@ -216,8 +278,19 @@ class ActionNotThere(CauseKind):
         if any(one.name == name and one.origin == "policy" for one in other.permissible.actions):
             return
         action = success.action(instead.number)
+        parameter, gone = _lost(offered, other.permissible.action(name))
+        if not gone and not less and facts.is_first(step, "offered"):
+            for one in other.permissible.actions:  # Those of another action than the success took.
+                parameter, gone = _lost(recognised.permissible.action(one.name), one)
+                if gone:
+                    name, offered = one.name, recognised.permissible.action(one.name)
+                    break
         here = (recognised.state, recognised.budget_note, recognised.over)
-        lost = offered is not None and isinstance(action, Named) and recognised.permissible.problem(action)
+        taken = name == instead.action.partition(" ")[0]
+        is_named = offered is not None and taken and isinstance(action, Named)
+        lost = recognised.permissible.problem(action) if is_named and action is not None else None
+        if offered is not None and gone and not lost and facts.is_first(step, "offered"):
+            lost = f'{parameter} lacks "{gone[0]}"'
         if not name or (offered and not lost) or (other.state, other.budget_note, other.over) != here:
             return  # At a limit, nothing else is permissible.
         place = facts.space_action(recognised.state, name)
@@ -229,11 +302,13 @@ class ActionNotThere(CauseKind):
         )
         if lost:
             missing = f"was not offered with these values ({lost})"
-            location = _where_values(place[1], location) if place is not None else location
+            location = _where_values(place[1], location, parameter) if place is not None else location
         elif place is not None and lacks:
             location, missing = (*location, *lacks), _lacking(place[1], lacks)
         file, line = (facts.space_file, facts.line_in_space(*location)) if location else ("", 0)
-        patch = _without_needs(facts, place[0]) if place is not None and lacks == ("needs",) else None
+        patch = (
+            _without_line(facts, (*place[0], "needs")) if place is not None and lacks == ("needs",) else None
+        )
         if facts.frames(step) and place is None:
             file = facts.name_of(facts.frames(step)[-1].file)
             key = line_of_key(facts, file, "actions")
@@ -242,9 +317,10 @@ class ActionNotThere(CauseKind):
             ]
             line, patch = key or 1, with_listed(facts, file, key, *own)
             missing = "is not permitted to the policy"
+        where = f" in {recognised.state}" if recognised.state else ""
         yield told(
             step,
-            f"{name} {missing}{f' in {recognised.state}' if recognised.state else ''}; the success took it here.",
+            f"{name} {missing}{where}; the success {'took' if taken else 'had'} it here.",
             *facts.by_success(f"did {instead.action}", instead.number),
             Evidence(step=step, part="action", text=f"not permissible here: {', '.join(less) or lost}"),
             at=(file, line if file else 0),
@@ -267,11 +343,22 @@ def _lacking(action: SpaceAction, key: Location) -> str:
     return f"takes {given.name} from {source.element or source.css}{within}, and finds none on the page"
 
 
-def _where_values(action: SpaceAction, location: Location) -> Location:
-    """Return where an action takes the values of its arguments from the page."""
-    for at, parameter in enumerate(action.parameter):
-        if parameter.from_page is not None or parameter.choices:
-            return (*location, "parameter", at, "from_page" if parameter.from_page is not None else "choices")
+def _lost(here: PermissibleAction | None, there: PermissibleAction | None) -> tuple[str, list[str]]:
+    """Return the first parameter of an action that lacks values which another step has for it, and these values."""
+    for theirs in there.parameters if here is not None and there is not None else ():
+        mine = here.parameter(theirs.name) if here is not None else None
+        values = {one.value for one in (mine.choices if mine is not None else None) or ()}
+        gone = [one.value for one in theirs.choices or () if one.value not in values]
+        if gone and theirs.type != "integer":
+            return theirs.name, gone
+    return "", []
+
+
+def _where_values(action: SpaceAction, location: Location, name: str) -> Location:
+    """Return where an action takes the values of an argument from; of the first that has any, where it has no such."""
+    known = [(at, one) for at, one in enumerate(action.parameter) if one.from_page is not None or one.choices]
+    for at, parameter in sorted(known, key=lambda one: one[1].name != name):
+        return (*location, "parameter", at, "from_page" if parameter.from_page is not None else "choices")
     return (*location, "option_groups") if action.option_groups is not None else location
 
 
@@ -344,7 +431,7 @@ class MacroDiffers(CauseKind):
         missing = there[at] if at < len(there) else ""
         return told(
             step.number,
-            f"{name} did {', '.join(here)}; in the success it did {', '.join(there)}.",
+            f"{name} did {', '.join(here) or 'nothing'}; in the success it did {', '.join(there)}.",
             Evidence(step=step.number, part="action", text="; ".join(here)),
             *facts.by_success("; ".join(there)),
             at=(facts.space_file, line),

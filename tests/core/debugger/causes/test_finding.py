@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 from contextlib import closing
+from types import SimpleNamespace
 
 import pytest
 
 from core.agent.resources import agent_resources_of
 from core.debugger.causes.finding import causes_of
+from core.debugger.causes.kinds.changes import FileWrong
 from core.debugger.causes.records import Cause
 from core.debugger.editing.files import AgentFiles
 from core.schema.errors import UsageError
@@ -86,16 +88,14 @@ def test_a_limit_that_ended_the_run_is_a_cause(live: Live) -> None:
 
 
 def test_a_limit_of_the_state_space_goes_before_what_it_took_from_the_offer(live: Live) -> None:
-    passed = run_task(live, task="shop/goal-004")
-    with closing(live.store()) as store:
-        needed = store.run(passed).steps
+    run_task(live, task="shop/goal-004")
     lowered = BUNDLED.replace("choose_at = 13", "choose_at = 1")
     first, *others = causes(live, run_task(live, text=lowered, task="shop/goal-004"))
     assert (first.kind, first.certainty) == ("budget", "sure")
     assert first.place == f"{SHOP}:{line_of(lowered, 'choose_at')}"
     assert "no candidate was set aside" in first.what
     assert first.patch is not None
-    assert first.patch.put == first.patch.find.replace("choose_at = 1", f"choose_at = {needed + 1}")
+    assert first.patch.put == first.patch.find.replace("choose_at = 1", "choose_at = 13")
     assert not {"action-not-permissible", "reply-unusable", "action-failed"} & {one.kind for one in others}
 
 
@@ -113,6 +113,43 @@ def test_values_that_an_action_does_not_find_on_the_page_are_named_with_their_li
     assert first.place == f"{SHOP}:{line_of(lost, 'article ~')}"
     assert "select_item takes item_id from article ~" in first.what
     assert "finds none on the page in results" in first.what
+
+
+def test_a_state_that_ends_runs_is_named_where_a_success_went_on_from_it(live: Live) -> None:
+    run_task(live, task="shop/goal-004")
+    stopping = BUNDLED.replace('name = "results"\n', 'name = "results"\nstops = true\n')
+    first = causes(live, run_task(live, text=stopping, task="shop/goal-004"))[0]
+    assert (first.kind, first.certainty) == ("state-stops", "sure")
+    assert first.place == f"{SHOP}:{line_of(stopping, 'stops = true')}"
+    assert first.patch is not None
+    assert stopping.replace(first.patch.find, first.patch.put) == BUNDLED
+
+
+def test_another_state_space_than_in_the_success_is_named(live: Live) -> None:
+    run_task(live, task="shop/goal-004")
+    draft = live.config / "state_spaces" / "a_draft.toml"
+    draft.write_text(
+        BUNDLED.replace('name = "results"', 'name = "listed"').replace('"results"', '"listed"'), "utf-8"
+    )
+    try:
+        first = causes(live, run_task(live, task="shop/goal-004", steps=2))[0]
+    finally:
+        draft.unlink()
+    assert (first.kind, first.certainty) == ("wrong-state", "sure")
+    assert first.what == "The state space is a_draft; in the success it is shop."
+    assert first.place == f"state_spaces/a_draft.toml:{line_of(BUNDLED, 'environments')}"
+
+
+def test_a_file_that_ended_the_run_is_its_cause(live: Live) -> None:
+    path = live.config / "prompts" / "mine.j2"
+    facts = SimpleNamespace(
+        row=SimpleNamespace(error=f"{path}, line 7: 'page' has no attribute 'txt'."),
+        steps=[SimpleNamespace(number=3)],
+        name_of=AgentFiles(live.config).name_of,
+    )
+    (cause,) = FileWrong().find(facts)  # type: ignore[arg-type]
+    assert (cause.place, cause.step, cause.certainty) == ("prompts/mine.j2:7", 3, "sure")
+    assert cause.what == "prompts/mine.j2 cannot be used: 'page' has no attribute 'txt'."
 
 
 def test_without_a_success_the_own_copy_of_a_bundled_file_is_held_against_the_bundled_one(live: Live) -> None:

@@ -232,11 +232,8 @@ class StateStopped(CauseKind):
             return
         at, state = place
         success = facts.success
-        went_on = success is not None and any(
-            success.state_of(one.number) == state.name for one in success.steps
-        )
-        if success is not None and not went_on:
-            return  # The success ended so as well, or never came there.
+        if success is None or not any(success.state_of(one.number) == state.name for one in success.steps):
+            return  # A success ended so as well, or none is known: most runs end in such a state.
         location = ("state", at, "stops")
         yield told(
             step.number,
@@ -244,12 +241,9 @@ class StateStopped(CauseKind):
             Evidence(step=step.number, part="state", text=state.name),
             *facts.by_success(f"went on from {state.name}"),
             at=(facts.space_file, facts.line_in_space(*location)),
-            certainty="sure" if went_on else "possible",
-            weight=0.0 if went_on else 0.2,
-            patch=_without_line(facts, location) if went_on else None,
-            why="The success went on from there."
-            if went_on
-            else "Whether the task was done there is not known.",
+            certainty="sure",
+            patch=_without_line(facts, location),
+            why="The success went on from there.",
         )
 
 

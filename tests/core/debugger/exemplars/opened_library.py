@@ -20,7 +20,7 @@ from core.schema.signal import Signal
 from core.settings.settings import Settings
 from core.trace.store import TraceStore
 
-SECONDS = 30.0
+SECONDS = 120.0
 
 
 class OpenedLibrary:

@@ -77,7 +77,7 @@ class FileWrong(CauseKind):
         file = facts.name_of(said["path"]) if said is not None else ""
         if said is None or not file or not facts.steps:
             return
-        step = facts.steps[-1].number
+        step = facts.store.steps(facts.row.run)[-1].number  # It may have ended before there was an action.
         yield told(
             step,
             f"{file} cannot be used: {facts.row.error[said.end() :]}",
@@ -149,15 +149,16 @@ class PromptDiffers(CauseKind):
 
 
 class FileEdited(CauseKind):
-    """The user's own copy of a bundled file differs from it, and no success shows that it works."""
+    """The user's own copy of a bundled file differs from it; what files a success was made with is not stored."""
 
     name = "file-edited"
     weight = 0.9
 
     def find(self, facts: FailureFacts) -> Iterator[Cause]:
-        if facts.success is not None:
-            return  # What has changed since then says more.
+        success = facts.success
         for file, step in _used_files(facts).items():
+            if success is not None and file.startswith("presets/"):
+                continue  # Its text is stored with each run.
             own, bundled = facts.files.own_text(file), facts.files.bundled(file)
             if own is None or bundled is None:
                 continue
@@ -173,8 +174,10 @@ class FileEdited(CauseKind):
                     _SHOWN_IN.get(file.partition("/")[0], "prompt"),
                     at=(file, change.at + 1),
                     certainty="possible",
-                    why="No success of this agent at this task is stored, so nothing shows that the edit works.",
-                    weight=0.0 if at else _ELSEWHERE,
+                    why="No success of this agent at this task is stored, so nothing shows that the edit works."
+                    if success is None
+                    else f"Whether run {success.row.run} succeeded with it is not stored.",
+                    weight=0.0 if at and success is None else _ELSEWHERE,
                     patch=patch_of(file, own, change.start, change.end, change.before),
                 )
 
@@ -216,7 +219,8 @@ def _cause(
         f"“{'…' if start else ''}{line.strip()[start:][:_SHOWN]}” {how}" for line, how in said if line
     )
     seen = Evidence(step=step, part=part, text=text)
-    return told(step, f"{what}: {text}.", seen, *facts.by_success(changed.gone or "without it"), **more)
+    by_success = facts.by_success(changed.gone or "without it") if more.get("certainty") != "possible" else ()
+    return told(step, f"{what}: {text}.", seen, *by_success, **more)
 
 
 def _preset_change(facts: FailureFacts) -> _Change | None:
@@ -247,6 +251,15 @@ def _place(
     return first, (len(files[first]) if before and not after else 1) if first else 0, False
 
 
+def page_line(facts: FailureFacts, names: Sequence[str]) -> tuple[str, int] | None:
+    """Return the file and line in which templates show the page; None if none of them does."""
+    for name in filter(None, names):
+        for number, line in enumerate(facts.files.read(name).splitlines(), 1):
+            if _PAGE.search(line):
+                return name, number
+    return None
+
+
 def _place_of_page(
     facts: FailureFacts, step: int, names: Sequence[str], changed: _Change
 ) -> tuple[str, int, bool] | None:
@@ -254,13 +267,8 @@ def _place_of_page(
     abstracted = facts.part(step, Abstracted)
     lines = comparable(abstracted.clean.text).splitlines() if abstracted is not None else []
     words = {line.strip() for line in (changed.gone, changed.came)} - {""}
-    if not any(line.strip() in words for line in lines):
-        return None
-    for name in filter(None, names):
-        for number, line in enumerate(facts.files.read(name).splitlines(), 1):
-            if _PAGE.search(line):
-                return name, number, False
-    return None
+    place = page_line(facts, names) if any(line.strip() in words for line in lines) else None
+    return (*place, False) if place is not None else None
 
 
 def _exemplar(facts: FailureFacts, step: int, number: int) -> str:

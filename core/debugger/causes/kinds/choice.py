@@ -9,6 +9,7 @@ from core.debugger.causes.kinds.limits import instruction_place
 from core.debugger.causes.records import Cause, Evidence
 from core.debugger.evaluations.changed import unchanged_runs
 from core.debugger.evaluations.failures import MOST_READ
+from core.schema.action import Named
 from core.schema.action_space import Choice
 from core.schema.step import Acted, Recognised
 from core.trace.records import StepRow
@@ -38,6 +39,10 @@ class ChoseOtherwise(CauseKind):
             return
         if not step.action or instead.in_words == step.in_words:
             return  # It chose nothing, or they differ in what came of it.
+        action = success.action(instead.number)
+        other_values = isinstance(action, Named) and recognised.permissible.problem(action) is not None
+        if other_values and facts.is_same_seed:
+            return  # With its values, it was not permissible.
         yield told(
             step.number,
             f"The LLM chose {step.in_words}; {facts.success_in_words}, chose {instead.in_words}.",
@@ -46,7 +51,8 @@ class ChoseOtherwise(CauseKind):
             at=instruction_place(facts, facts.at),
             field="action",
             certainty="likely" if facts.is_same_seed else "possible",
-            why="The action of the success was permissible here as well.",
+            why="The action of the success was permissible here as well"
+            + (", with other values." if other_values else "."),
         )
 
 

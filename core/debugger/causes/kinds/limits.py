@@ -40,7 +40,7 @@ def _line_below_heading(text: str, heading: str) -> int:
 
 def loop_of(steps: Sequence[StepRow]) -> tuple[int, int] | None:
     """Return the first and last step of the first stretch that does the same at least three times on the same page."""
-    ways = [(exactly(step), step.url) for step in steps]
+    ways = [(exactly(step) if step.action else "", step.url) for step in steps]
     for period in range(1, _LONGEST_PERIOD + 1):
         same = 0
         for at in range(len(ways) - period + 1):
@@ -164,7 +164,8 @@ class BudgetSpent(CauseKind):
             else f"A success took {needed} steps, more than this run was given."
             if needs_more
             else "Whether it was on the right way is not known.",
-            patch=_raised(facts, limit, needed) if file else None,
+            # More of the same mends no loop.
+            patch=_raised(facts, limit, needed) if file and (lowered or not loop_of(facts.steps)) else None,
         )
 
 

@@ -1,13 +1,20 @@
 """Causes in the page: actions that failed, requests that failed, dialogs, errors, and what a person did."""
 
+import re
 from collections.abc import Iterator
+from textwrap import shorten
 
 from core.browser.log.records import DialogEntry, ErrorEntry, RequestEntry
 from core.debugger.causes.facts import FailureFacts, read_of
 from core.debugger.causes.kinds.kind import CauseKind, told
 from core.debugger.causes.records import Cause, Evidence
+from core.schema.observation import Observation, Ref
 from core.schema.step import Acted, Aligned, Judgement
 from core.trace.records import StepRow
+
+_COMPLAINT = re.compile(r"(?:error|invalid)\b", re.IGNORECASE)
+_LONGEST = 200
+"""Characters that are quoted of a page."""
 
 
 class ActionFailed(CauseKind):
@@ -59,6 +66,48 @@ class NoEffect(CauseKind):
                     why="The page was the same before and after it.",
                 )
                 return
+
+
+class PageComplained(CauseKind):
+    """A page shows an alert or an error after an action."""
+
+    name = "page-says"
+    weight = 0.52
+
+    def find(self, facts: FailureFacts) -> Iterator[Cause]:
+        success = facts.success
+        pages = [success.page(one.number) for one in success.steps] if success is not None else []
+        known = {text for page in pages if page is not None for _, text in _complaints(page)}
+        for step, after in zip(facts.steps, facts.steps[1:], strict=False):
+            before, then = facts.page(step.number), facts.page(after.number)
+            if before is None or then is None or step.effect != "page action":
+                continue
+            known |= {text for _, text in _complaints(before)}
+            new = [(ref, text) for ref, text in _complaints(then) if text not in known]
+            if not new:
+                continue
+            place = facts.space_action(step.state, step.action.partition(" ")[0])
+            ref, text = new[0]
+            yield told(
+                step.number,
+                f"After {step.in_words}, the page says: {shorten(text, _LONGEST)}",
+                Evidence(step=after.number, part="page", text=text, ref=ref),
+                at=(facts.space_file, facts.line_in_space(*place[0], "does"))
+                if place is not None
+                else ("", 0),
+                field="" if place is not None else "action",
+                why="It did not say so before" + (", nor in the success." if success is not None else "."),
+            )
+            return
+
+
+def _complaints(page: Observation) -> Iterator[tuple[Ref, str]]:
+    """Yield the alerts and errors that a page shows."""
+    for element in page.elements:
+        within = " ".join(one.name for one in page.elements if one.parent == element.ref and one.name)
+        text = element.name or within
+        if text and (element.role == "alert" or _COMPLAINT.match(text)):
+            yield element.ref, text
 
 
 class PageTrouble(CauseKind):

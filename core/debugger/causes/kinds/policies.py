@@ -82,6 +82,9 @@ class PolicyNotCalled(CauseKind):
         recognised = facts.part(facts.at, Recognised) if facts.at else None
         if instead is None or success is None or recognised is None or instead.effect != "push":
             return
+        tops = [run.frames(at)[:1] for run, at in ((facts, facts.at), (success, instead.number))]
+        if [frame.policy for frame in tops[0]] != [frame.policy for frame in tops[1]]:
+            return  # The run began with another policy.
         name = instead.action.partition(" ")[0]
         there = recognised.permissible.action(name) is not None
         file, line = instruction_place(facts, facts.at)

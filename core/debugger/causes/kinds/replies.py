@@ -1,15 +1,20 @@
 """Causes in what the LLM was asked and answered: calls that failed, replies, prompts, exemplars, the abstraction."""
 
+import re
 from collections.abc import Iterator
 
 from core.debugger.causes.facts import FailureFacts
+from core.debugger.causes.kinds.changes import page_line
 from core.debugger.causes.kinds.kind import CauseKind, told
 from core.debugger.causes.records import Cause, Evidence
-from core.llm.replies import why_stopped
+from core.debugger.compare.views import comparable
+from core.llm.replies import why_nothing, why_stopped
 from core.schema.messages import LLMReply
 from core.schema.step import Abstracted, Acted, Decided, Recalled
 
 _ASKS_FOR_ACTION = ("decide", "rationale", "function", "repair")
+_WRONG_TARGET = re.compile(r"not permissible|names no element|is not on offer")
+"""What is said of a reply whose form was right."""
 _LEAST_LINES = 3
 """Lines of an observation from which a prompt that has none of them lacks it."""
 
@@ -68,16 +73,18 @@ class ReplyUnusable(CauseKind):
         purpose, reply = replies[-1] if replies else ("decide", LLMReply())
         location = ("sampling", purpose, "max_tokens")
         is_cut = "max_tokens" in why_stopped(reply)
-        by_preset = facts.preset_has(*location)
+        place = ("", 0)  # The LLM itself, or what it was told.
+        if is_cut and facts.preset_has(*location):
+            place = facts.preset_place(*location)
+        elif not is_cut and not why_nothing(reply) and not _WRONG_TARGET.search(decided.proposal.problem):
+            place = facts.preset_place("reply_format")
         yield told(
             step.number,
-            f"{len(bad)} of {len(asked)} replies could not be used: {decided.proposal.problem}",
+            f"At {len(bad)} of {len(asked)} steps no reply could be used; at first: {decided.proposal.problem}",
             Evidence(step=step.number, part="reply", text=reply.text[:400]),
             Evidence(step=step.number, part="reply", text=decided.proposal.problem),
-            at=("", 0)
-            if is_cut and not by_preset
-            else facts.preset_place(*(location if is_cut else ("reply_format",))),
-            field="max_tokens of the settings" if is_cut and not by_preset else "reply",
+            at=place,
+            field="max_tokens of the settings" if is_cut and not place[0] else "reply",
             certainty="likely" if ended else "possible",
             why="The run ended with it." if ended else "Later replies could be used.",
         )
@@ -103,6 +110,8 @@ class PromptLacks(CauseKind):
             lines = [line.strip() for line in abstracted.clean.text.splitlines() if line.strip()]
             shown = sum(line in prompt for line in lines)
             lacks = "the page" if len(lines) >= _LEAST_LINES and not shown else ""
+            if lacks and any(comparable(line) in comparable(prompt) for line in lines):
+                lacks = "the elements of the page by their own numbers"
             instruction = facts.row.instruction
             if (
                 not lacks
@@ -114,12 +123,14 @@ class PromptLacks(CauseKind):
             if not lacks:
                 continue
             file = f"prompts/{facts.preset.prompts.user}"
+            known = [file] if file in facts.files.names() else []
+            place = page_line(facts, known) if lacks != "the task" else None
             yield told(
                 step.number,
                 f"The prompt does not show {lacks}.",
                 Evidence(step=step.number, part="page", text="\n".join(lines[:3]) or facts.row.instruction),
                 Evidence(step=step.number, part="prompt", text=prompt[-400:]),
-                at=(file, 1),
+                at=place or (file, 1),
                 field="prompt",
                 why="The prompt was searched for it.",
             )

@@ -14,6 +14,8 @@ from core.debugger.causes.records import Cause, Evidence, Patch
 from core.debugger.compare.views import comparable
 from core.schema.action import Named
 from core.schema.action_space import PermissibleAction
+from core.schema.action_text import parse_action
+from core.schema.errors import ActionSyntaxError
 from core.schema.observation import Observation
 from core.schema.step import Acted, Committed, Fit, Primitive, Recognised
 from core.settings.toml_layout import Location, layout
@@ -281,7 +283,8 @@ class ActionNotThere(CauseKind):
                     break
         here = (recognised.state, recognised.budget_note, recognised.over)
         taken = name == instead.action.partition(" ")[0]
-        is_named = offered is not None and taken and isinstance(action, Named)
+        # At another seed, other values are asked for.
+        is_named = offered is not None and taken and isinstance(action, Named) and facts.is_same_seed
         lost = recognised.permissible.problem(action) if is_named and action is not None else None
         if offered is not None and gone and not lost and facts.is_first(step, "offered"):
             lost = f'{parameter} lacks "{gone[0]}"'
@@ -322,7 +325,9 @@ class ActionNotThere(CauseKind):
             certainty="sure" if facts.is_first(step, "offered") else "likely",
             weight=0.0 if facts.is_first(step, "offered") else 0.4,
             patch=patch,
-            why=f"Run {success.row.run} went on from the same place with it, and succeeded.",
+            why=f"Run {success.row.run} went on from the same page with it, and succeeded."
+            if facts.is_first(step, "offered")
+            else f"Run {success.row.run} had it in this state, and succeeded.",
         )
 
 
@@ -441,11 +446,24 @@ def _did(primitives: Sequence[Primitive], is_same: bool) -> list[str]:
     return [f"{one.action.kind} {one.target.partition(' ')[0]}".strip() for one in primitives]
 
 
+def _given(action: str) -> tuple[str, ...]:
+    """Return the name of an action, and for each of its arguments whether it has one."""
+    try:
+        written = parse_action(action)
+    except ActionSyntaxError:
+        return (action,)
+    arguments = written.arguments if isinstance(written, Named) else ()
+    return (written.name, *("given" if one else "" for one in arguments))
+
+
 def _same_action(success: RunFacts | None, step: StepRow) -> tuple[Acted | None, bool]:
-    """Return what the success did at a step with this action in this state, and whether its arguments are the same."""
+    """Return what the success did at a step with this action in this state, and whether its arguments are the same.
+
+    Both give the same arguments, if not with the same values: those that are left out leave out parts of the action.
+    """
     steps = success.steps if success is not None else ()
-    name = step.action.partition(" ")[0]
-    alike = [one for one in steps if one.state == step.state and one.action.partition(" ")[0] == name]
+    given = _given(step.action)
+    alike = [one for one in steps if one.state == step.state and _given(one.action) == given]
     for other in sorted(alike, key=lambda one: one.action != step.action):
         acted = success.part(other.number, Acted) if success is not None else None
         if acted is not None and acted.primitives:

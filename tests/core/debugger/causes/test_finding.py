@@ -143,8 +143,9 @@ def test_another_state_space_than_in_the_success_is_named(live: Live) -> None:
 def test_a_file_that_ended_the_run_is_its_cause(live: Live) -> None:
     path = live.config / "prompts" / "mine.j2"
     facts = SimpleNamespace(
-        row=SimpleNamespace(error=f"{path}, line 7: 'page' has no attribute 'txt'."),
-        steps=[SimpleNamespace(number=3)],
+        row=SimpleNamespace(run=1, error=f"{path}, line 7: 'page' has no attribute 'txt'."),
+        steps=[SimpleNamespace(number=2)],
+        store=SimpleNamespace(steps=lambda _run: [SimpleNamespace(number=3)]),
         name_of=AgentFiles(live.config).name_of,
     )
     (cause,) = FileWrong().find(facts)  # type: ignore[arg-type]

@@ -21,9 +21,9 @@ CASES = 3
 """Cases that passed before and have to fail with a fault."""
 _GROUPS = 2
 """Groups of cases that a fault is tried on."""
-_VAIN = 3
+_VAIN = 12
 """Faults of an operator that fail nothing, beyond those that do, after which it is given up there."""
-_PAIRS = 6
+_PAIRS = 24
 """Pairs of faults for an agent on a site."""
 
 

@@ -449,7 +449,7 @@ def _did(primitives: Sequence[Primitive], is_same: bool) -> list[str]:
 def _given(action: str) -> tuple[str, ...]:
     """Return the name of an action, and for each of its arguments whether it has one."""
     try:
-        written = parse_action(action)
+        written = parse_action(action, (action.partition(" ")[0],))
     except ActionSyntaxError:
         return (action,)
     arguments = written.arguments if isinstance(written, Named) else ()

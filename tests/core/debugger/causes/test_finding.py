@@ -1,5 +1,6 @@
 """The causes of runs that really failed: of the built-in LLM, and of agents whose files have a fault."""
 
+import os
 from collections.abc import Iterator
 from contextlib import closing
 from types import SimpleNamespace
@@ -118,11 +119,21 @@ def test_values_that_an_action_does_not_find_on_the_page_are_named_with_their_li
 def test_a_state_that_ends_runs_is_named_where_a_success_went_on_from_it(live: Live) -> None:
     run_task(live, task="shop/goal-004")
     stopping = BUNDLED.replace('name = "results"\n', 'name = "results"\nstops = true\n')
-    first = causes(live, run_task(live, text=stopping, task="shop/goal-004"))[0]
+    run = run_task(live, text=stopping, task="shop/goal-004")
+    first, *others = causes(live, run)
     assert (first.kind, first.certainty) == ("state-stops", "sure")
     assert first.place == f"{SHOP}:{line_of(stopping, 'stops = true')}"
     assert first.patch is not None
     assert stopping.replace(first.patch.find, first.patch.put) == BUNDLED
+    # Whether the success had the edit is not known, so it is told as well.
+    edited = next(one for one in others if one.kind == "file-edited")
+    assert (edited.place, edited.certainty) == (first.place, "possible")
+    assert "is not stored" in edited.why
+    # What is said of a file holds of the run only as long as nobody saves it.
+    os.utime(live.config / SHOP)
+    first = causes(live, run)[0]
+    assert (first.kind, first.certainty) == ("state-stops", "likely")
+    assert "was saved after the run began" in first.why
 
 
 def test_another_state_space_than_in_the_success_is_named(live: Live) -> None:

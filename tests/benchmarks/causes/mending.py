@@ -1,6 +1,7 @@
 """Tries the changes that causes propose for planted faults: how many mend, harm, and hold where nobody looked."""
 
 import sys
+import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -58,7 +59,7 @@ async def _proved(
         return {"candidates": 0}, None, ()
     request = RepairRequest(
         run=run,
-        name=f"mend {row['id']}",
+        name="mend",
         candidates=candidates,
         alike=tuple(alike),
         pairs=_PAIRS,
@@ -72,7 +73,10 @@ async def _proved(
     # Stored runs with other faults say nothing of what passes: that is known from those without one.
     others = tuple(Spot(task=task, seed=seed) for task, seed in left[:_OTHERS])
     plan = plan.replace(repair=plan.repair.replace(others=others))
-    evaluation = take_evaluation(services.store, request.name, plan.model_dump_json())
+    text = plan.model_dump_json()
+    # What was begun goes on, unless it is to be proved otherwise now.
+    request = request.replace(name=f"mend {row['id']} {zlib.crc32(text.encode()):08x}")
+    evaluation = take_evaluation(services.store, request.name, text)
     evaluator = Evaluator(services.store, evaluation, request, lambda: None, cases_of)
     async with lane_of(services, lambda _asked: None) as lanes:
         await evaluator.work(lanes)

@@ -1,5 +1,6 @@
 """Causes in a state space: its rules, its actions, and what these do."""
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
@@ -436,7 +437,31 @@ class MacroDiffers(CauseKind):
             at=(facts.space_file, line),
             certainty="sure" if facts.is_first(step.number, "effect") else "likely",
             why=f"The success went on by {missing}." if missing else "It does more than in the success.",
+            patch=_as_done(facts, step, place, acted, done) if is_same and facts.is_same_seed else None,
         )
+
+
+def _as_done(
+    facts: FailureFacts, step: StepRow, place: tuple[Location, SpaceAction], acted: Acted, done: Acted
+) -> Patch | None:
+    """Return the change that has an action do what it did in the success, with the same arguments.
+
+    None if parts of it were left out, for want of an argument: what these are cannot be seen there.
+    """
+    location, action = place
+    span = layout(facts.space.text).values.get((*location, "does")) if facts.space is not None else None
+    written = facts.action(step.number)
+    if facts.space is None or span is None or len(acted.primitives) != len(action.does):
+        return None
+    names = [one.name for one in action.parameter]
+    given = written.arguments if isinstance(written, Named) else ()
+    parts = []
+    for one in done.primitives:
+        part = str(one.action)
+        for name, value in zip(names, given, strict=False):
+            part = part.replace(f"[{value}]", f"[{{{name}}}]").replace(f'"{value}"', f'"{{{name}}}"')
+        parts.append(json.dumps(part, ensure_ascii=False))
+    return patch_of(facts.space_file, facts.space.text, *span, f"[{', '.join(parts)}]")
 
 
 def _did(primitives: Sequence[Primitive], is_same: bool) -> list[str]:

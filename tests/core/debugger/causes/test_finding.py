@@ -136,6 +136,18 @@ def test_a_state_that_ends_runs_is_named_where_a_success_went_on_from_it(live: L
     assert "was saved after the run began" in first.why
 
 
+def test_an_action_that_does_something_else_gets_what_it_did_in_the_success(live: Live) -> None:
+    run_task(live, task="shop/goal-004")
+    does = """does = ['click [xpath=//a[@data-item-id="{item_id}"]]']"""
+    swapped = BUNDLED.replace(does, """does = ['click [link "Back to search"]']""")
+    assert swapped != BUNDLED
+    first = causes(live, run_task(live, text=swapped, task="shop/goal-004"))[0]
+    assert (first.kind, first.place) == ("macro", f"{SHOP}:{line_of(BUNDLED, does)}")
+    assert first.patch is not None
+    mended = swapped.replace(first.patch.find, first.patch.put)
+    assert causes(live, run_task(live, text=mended, task="shop/goal-004")) == ()
+
+
 def test_another_state_space_than_in_the_success_is_named(live: Live) -> None:
     run_task(live, task="shop/goal-004")
     draft = live.config / "state_spaces" / "a_draft.toml"

@@ -41,7 +41,8 @@ class Saving:
     def open(self, run, **more):
         self.view = SavingView(run=0)
         self.service.open(run, **more)
-        self.wait(lambda view: view.run == run and (view.ready or view.problem))
+        # What is still told of an earlier saving is of no interest.
+        self.wait(lambda view: view.run == run and (view.ready or view.problem) and view.saved is None)
         return self.view
 
     def choose(self, choice):

@@ -100,10 +100,12 @@ def _limit_of_space(recognised: Recognised) -> str:
 
 
 def _had(facts: FailureFacts, key: str) -> int:
-    """Return a limit of the state space as it was in the success; 0 if that is not known."""
+    """Return a limit of the state space as it was in the success; 0 if that is not known, or it used another."""
     success = facts.success
     parts = [success.part(one.number, Recognised) for one in success.steps] if success is not None else []
-    return max((getattr(one.diagram, key) or 0 for one in parts if one and one.diagram), default=0)
+    diagrams = [one.diagram for one in parts if one is not None and one.diagram is not None]
+    same = [one for one in diagrams if facts.name_of(one.file) == facts.space_file]
+    return max((getattr(one, key) or 0 for one in same), default=0)
 
 
 def _lowered(facts: FailureFacts) -> str:

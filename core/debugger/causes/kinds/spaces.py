@@ -327,7 +327,7 @@ class ActionNotThere(CauseKind):
             weight=0.0 if facts.is_first(step, "offered") else 0.4,
             patch=patch,
             why=f"Run {success.row.run} went on from the same page with it, and succeeded."
-            if facts.is_first(step, "offered")
+            if taken and facts.is_first(step, "offered")
             else f"Run {success.row.run} had it in this state, and succeeded.",
         )
 

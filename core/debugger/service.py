@@ -7,7 +7,8 @@ work. The service shows one frozen view, which `changed` sends whole whenever a 
 import asyncio
 import csv
 import io
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from core.debugger.background_read import LatestRead, ask_file
@@ -77,18 +78,14 @@ class Service(Generic[View]):
         """Show why a command or a job failed, as one sentence; the view needs a field `problem`."""
         self.show(problem=problem)
 
-    def queue(self, work: Callable[[], Coroutine[Any, Any, None]], /) -> None:
+    def queue(self, work: Callable[[], Awaitable[None]], /) -> None:
         """Queue the work of a command."""
+        self.session.queue(self.guarded(work))
 
-        async def whole() -> None:
-            await self.guarded(work())
-
-        self.session.queue(whole())
-
-    async def guarded(self, work: Awaitable[None]) -> None:
+    async def guarded(self, work: Callable[[], Awaitable[None]]) -> None:
         """Do the work; a failure that a user can do something about is shown, any other one is raised."""
         try:
-            await work
+            await work()
         except BackstepError as error:
             self.failed(str(error))
 
@@ -144,10 +141,9 @@ class Service(Generic[View]):
     def is_busy(self) -> bool:
         return self._job is not None and not self._job.done()
 
-    def start(self, work: Coroutine[Any, Any, None], busy: str) -> None:
+    def start(self, work: Callable[[], Awaitable[None]], busy: str) -> None:
         """Begin the job; raises UsageError with the sentence `busy` if one is in progress."""
         if self.is_busy:
-            work.close()
             raise UsageError(busy)
         self._job = asyncio.ensure_future(self.guarded(work))
 
@@ -199,7 +195,7 @@ class JobService(Service[AnyJobView]):
         if self.is_busy:
             raise UsageError(f"“{self.view.doing}” is still running. Wait for it to end, or cancel it.")
         self.show(busy=True, doing=doing, done=0, of=0, **changes)
-        self.start(self._carry_out(work, failed or self.failed), "")
+        self.start(partial(self._carry_out, work, failed or self.failed), "")
 
     async def _carry_out(self, work: Callable[[], Awaitable[None]], failed: Callable[[str], None]) -> None:
         try:

@@ -95,7 +95,7 @@ class EvaluationProcesses:
                 del self._processes[name]
             await on_end(why)
 
-        self._jobs[name] = job = asyncio.ensure_future(self._service.guarded(follow()))
+        self._jobs[name] = job = asyncio.ensure_future(self._service.guarded(follow))
 
         def forget(ended: "asyncio.Task[None]") -> None:
             if self._jobs.get(name) is ended:

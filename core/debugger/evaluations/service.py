@@ -111,7 +111,7 @@ class EvaluationsService(Service[EvaluationsView]):
 
     async def _watch(self) -> None:
         while True:
-            await self.guarded(self._look())
+            await self.guarded(self._look)
             await asyncio.sleep(_LOOK_SECONDS)
 
     async def _stop_watching(self) -> None:

@@ -4,6 +4,7 @@ Files that were saved or kept here can be reverted: the old texts are held here.
 """
 
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from core.agent.presets import ATTACHED
@@ -414,7 +415,7 @@ class FixService(Service[FixView]):
             raise UsageError(
                 "The built-in LLM cannot propose a change. Choose another LLM in the window first."
             )
-        self.start(self._propose(self.view.run, self.view.proposer), _PROVING)
+        self.start(partial(self._propose, self.view.run, self.view.proposer), _PROVING)
 
     async def _propose(self, run: int, llm: str) -> None:
         self._asking = f"{llm} is asked for a change that mends run {run}…"
@@ -470,7 +471,7 @@ class FixService(Service[FixView]):
             raise UsageError(_PROVING)
         candidate = self._candidate(name, text)
         if candidate is not None:
-            self.start(self._prove(self.view.run, candidate, pairs), _PROVING)
+            self.start(partial(self._prove, self.view.run, candidate, pairs), _PROVING)
 
     def _candidate(self, name: str, text: str) -> Candidate | None:
         """Return what is to be proved; None if the text is wrong, which is shown."""

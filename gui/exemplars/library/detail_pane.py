@@ -57,7 +57,7 @@ class DetailPane(QWidget):
         self.id = ElidedLabel("", self, mode=Qt.TextElideMode.ElideMiddle, tone="dim")
         self.id.setFont(theme.small_font())
         self.run_button = key_button(
-            "", "Show the run it came from in the main window", "Ctrl+G", self._on_run, self
+            "Run", "Show the run it came from in the main window", "Ctrl+G", self._on_run, self
         )
         set_flag(self.run_button, "flat", True)
         self.run_button.setIcon(theme.icon("link-external"))

@@ -1,6 +1,9 @@
 """What all services have: commands that queue, one job at a time, and reading of which the last counts."""
 
 import asyncio
+import gc
+import warnings
+from functools import partial
 
 import pytest
 
@@ -46,7 +49,12 @@ class Counting(Service[Counted]):
 
     @command
     async def begin(self, number: int) -> None:
-        self.start(self._job_of(number), BUSY)
+        self.start(partial(self._job_of, number), BUSY)
+
+    @command
+    async def begin_and_cancel(self, number: int) -> None:
+        self.start(partial(self._job_of, number), BUSY)
+        await self.stop()
 
     @command
     async def cancel(self) -> None:
@@ -147,6 +155,17 @@ def test_a_job_is_cancelled_by_its_command(session, counting):
     assert not counting.is_busy
     counting.cancel()
     session.done()
+
+
+def test_a_job_that_is_cancelled_before_it_has_begun_does_nothing_and_warns_of_nothing(session, counting):
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        counting.begin_and_cancel(1)
+        session.done()
+        gc.collect()
+    assert [str(warning.message) for warning in warned] == []
+    assert counting.view == Counted()
+    assert not counting.is_busy
 
 
 def test_closing_the_session_ends_the_job(session, counting):

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 from core.debugger.commands import command
@@ -254,9 +255,8 @@ class EditorService(Service[EditorView]):
         """Run the program of a text on a page, confined."""
         opened = self._need_opened()
         draft = _need_draft(_read(text), "The program cannot be run")
-        self.start(
-            self._test(draft, opened, page), "The program is already running. Wait for it, or cancel it."
-        )
+        busy = "The program is already running. Wait for it, or cancel it."
+        self.start(partial(self._test, draft, opened, page), busy)
 
     async def _test(self, draft: Draft, opened: OpenedExemplar, page: PageChoice) -> None:
         self.show(trial=ParserTrial(page=page.title, running=True), problem="")

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import re
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -232,7 +233,8 @@ class SavingService(Service[SavingView]):
         self._replayed = exemplar = self.view.exemplar
         if exemplar is not None:
             self.show(playing="its page is opened", played=None)
-            self.start(self._replay(Entry(exemplar=exemplar, provenance=self.view.provenance), rest), "")
+            entry = Entry(exemplar=exemplar, provenance=self.view.provenance)
+            self.start(partial(self._replay, entry, rest), "")
 
     async def _replay(self, entry: Entry, rest: float) -> None:
         """Carry it out in a process of its own once it has not been changed for `rest` seconds."""

@@ -2,7 +2,7 @@
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QAbstractButton, QFileDialog
 
 from core.debugger.exemplars.library.views import CheckView, Chosen, Query
 from core.exemplars.library.records import Filter
@@ -11,10 +11,12 @@ from core.exemplars.problem import Problem
 from core.schema.exemplar import ExemplarReview
 from gui.exemplars.controller import ChangesController
 from gui.exemplars.library.controller import LibraryController
+from gui.exemplars.library.detail_pane import DetailPane
 from tests.core.debugger.exemplars.opened_library import OpenedLibrary
 from tests.core.exemplars.making import ALL, exemplar
 from tests.core.llm.small_encoder import encoder_in
 from tests.gui.exemplars.stand_ins import PlainWindow
+from tests.gui.test_reachable import described, inside, name_of
 
 SECONDS = 20_000
 
@@ -271,6 +273,16 @@ def test_the_commands_ask_for_what_is_selected(opened, qtbot):
     with qtbot.waitSignal(opened.window.run_opened) as asked:
         opened.page.detail.run_button.click()
     assert asked.args == [4, 2]
+
+
+def test_every_button_beside_the_list_has_a_name_before_an_exemplar_is_shown(qtbot, theme):
+    pane = DetailPane(theme)
+    qtbot.addWidget(pane)
+    buttons = [
+        button for button in inside(pane, QAbstractButton) if not button.objectName().startswith("qt_")
+    ]
+    assert pane.run_button in buttons
+    assert [described(button) for button in buttons if not name_of(button)] == []
 
 
 def test_a_check_lists_problems_that_lead_to_their_exemplars(opened, library):

@@ -142,6 +142,7 @@ async def open_branch(
             start_url=row.start_url if row.environment == "web" else episode.start_url,
             preset=setup.preset.name,
             preset_text=setup.preset.text,
+            own_files=setup.resources.own_texts(),
             llm=setup.llm.name,
             browser=setup.browser,
             profile=row.profile,

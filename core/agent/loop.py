@@ -501,6 +501,7 @@ async def open_run(
             start_url=episode.start_url,
             preset=preset.name,
             preset_text=preset.text,
+            own_files=resources.own_texts(),
             llm=llm.name,
             browser=browser,
             profile=profile,

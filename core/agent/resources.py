@@ -1,6 +1,7 @@
 """The files an agent uses: presets, prompts, state spaces, policies and exemplars, each read again when edited."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from core.exemplars.library.records import LIBRARY_NAME
 from core.exemplars.memory import Memory
 from core.schema.changes import NONE, OWN, Changes
 from core.schema.errors import DataError
+from core.settings.user_file import read_text
 
 if TYPE_CHECKING:
     from core.llm.embedding import Embedding
@@ -28,6 +30,25 @@ class AgentResources:
     spaces: Spaces
     policies: Policies
     memory: Memory
+    own_folders: tuple[Path, ...] | None = ()
+    """The folders laid out as the config folder whose files go before the bundled ones, the first before the others.
+
+    None where there are other files too, of a branch.
+    """
+
+    def own_texts(self) -> dict[str, str] | None:
+        """Return the texts of the user's own files, which go before the bundled ones; None if not all are known.
+
+        The names are those below the config folder. A file that is no text is left out.
+        """
+        if self.own_folders is None:
+            return None
+        texts: dict[str, str] = {}
+        for folder in self.own_folders:
+            for name, path in files_in(folder):
+                with suppress(DataError):
+                    texts.setdefault(name, read_text(path, line_ends=True))
+        return texts
 
     def changed(self, changes: Changes) -> "AgentResources":
         """Return this with the policies and exemplars of a branch; itself if there are no others.
@@ -47,7 +68,8 @@ class AgentResources:
             )
         if policies is self.policies and memory is self.memory:
             return self
-        return replace(self, policies=policies, memory=memory)
+        folders = self.own_folders if policies is self.policies else None
+        return replace(self, policies=policies, memory=memory, own_folders=folders)
 
     def problems(self) -> tuple[str, ...]:
         """Return a sentence, with file and line, for each file of the agent, and each exemplar, that cannot be used."""
@@ -62,6 +84,14 @@ class AgentResources:
 
 OWN_FOLDERS = ("prompts", "state_spaces", "presets", "policies")
 """The folders of a config folder in which the files of an agent are."""
+
+
+def files_in(folder: Path) -> Iterator[tuple[str, Path]]:
+    """Yield the files of an agent in a folder that is laid out as the config folder, each with its name below it."""
+    for kind in OWN_FOLDERS:
+        for path in sorted((folder / kind).rglob("*")):
+            if path.is_file():
+                yield path.relative_to(folder).as_posix(), path
 
 
 def with_files(base: AgentResources, config: Path, folder: Path) -> AgentResources:
@@ -79,6 +109,7 @@ def with_files(base: AgentResources, config: Path, folder: Path) -> AgentResourc
         prompts=prompts,
         spaces=spaces,
         policies=base.policies.beside(policies, {}) if policies.is_dir() else base.policies,
+        own_folders=None if base.own_folders is None else (folder, *base.own_folders),
     )
 
 
@@ -115,4 +146,5 @@ def agent_resources_of(
             embedding=embedding,
             shared=exemplars or (data and data / "exemplars"),
         ),
+        own_folders=() if config is None else (config,),
     )

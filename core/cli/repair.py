@@ -18,7 +18,7 @@ from core.debugger.evaluations.figures import done_of
 from core.debugger.evaluations.proof import proof_of, repair_plan
 from core.debugger.evaluations.proof_records import Candidate, CandidateProof, Proof
 from core.debugger.evaluations.records import EvaluationPlan, RepairRequest, RunLimits
-from core.debugger.evaluations.request import files_in, named
+from core.debugger.evaluations.request import named, texts_in
 from core.debugger.repair.candidates import alike_runs, from_blocks, from_causes, from_files, keep, together
 from core.debugger.repair.proposing import ProposedChange, propose
 from core.environments.registry import Environments
@@ -270,7 +270,7 @@ def _given(asked: RepairAsked, resources: AgentResources, files: AgentFiles) -> 
     if asked.edits:
         return from_blocks(asked.edits, files, resources)
     if asked.change is not None:
-        return from_files(files_in(asked.change), files, resources, f"the files of {asked.change}")
+        return from_files(texts_in(asked.change), files, resources, f"the files of {asked.change}")
     return None
 
 

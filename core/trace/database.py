@@ -359,6 +359,8 @@ WHERE CASE WHEN json_valid(plan) THEN json_type(plan, '$.fixed') END IS NOT NULL
 """
 """What compares two agents on a run's task is an evaluation of tasks; a plan that is no JSON stays as it is."""
 
+_VERSION_14 = "ALTER TABLE runs ADD COLUMN own_files INTEGER REFERENCES blobs (id); -- JSON: texts by name"
+"""Keep with a run the user's own files of the agent."""
 
 MIGRATIONS = (
     _VERSION_1,
@@ -374,6 +376,7 @@ MIGRATIONS = (
     _VERSION_11,
     _VERSION_12,
     _VERSION_13,
+    _VERSION_14,
 )
 """What makes each version out of the one before; an empty file is version 0."""
 

@@ -1,5 +1,6 @@
 """The rows of a run and its steps, as records."""
 
+from collections.abc import Mapping
 from difflib import unified_diff
 from typing import Literal, NamedTuple
 
@@ -94,6 +95,8 @@ class RunStart(Record):
     preset: str
     preset_text: str = ""
     """The preset's file as it was, so that a run can be told from a later edit."""
+    own_files: Mapping[str, str] | None = None
+    """The texts of the user's own files that went before the bundled ones, by their names; None if not known."""
     llm: str
     browser: str
     profile: str | None = None

@@ -4,6 +4,7 @@ Each method is one transaction, committed when the method returns. If it raises 
 stored, and everything before it is kept.
 """
 
+import json
 import time
 from collections.abc import Callable, Collection, Generator, Iterable
 from contextlib import contextmanager
@@ -365,6 +366,11 @@ class TraceStore:
     def preset_text(self, run: int) -> str:
         """Return the preset's file as it was when the run began."""
         return self._read(lambda: run_reader.kept_for_run(self._database, run, "preset_text")).decode()
+
+    def own_files(self, run: int) -> dict[str, str] | None:
+        """Return the user's own files as they were when the run began, by their names; None if that is not stored."""
+        data = self._read(lambda: run_reader.kept_for_run(self._database, run, "own_files"))
+        return json.loads(data) if data else None
 
     def steps(self, run: int) -> tuple[StepRow, ...]:
         """Return the run's steps in order, the unsealed one included; for a branch, those before it first."""

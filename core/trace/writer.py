@@ -24,7 +24,7 @@ from core.trace.records import CaseAttempt, RunStart
 
 def insert_run(database: TraceDatabase, start: RunStart, owner: str) -> int:
     values = start.model_dump(
-        exclude={"preset_text", "changes", "differences", "attempt"}, exclude_defaults=True
+        exclude={"preset_text", "own_files", "changes", "differences", "attempt"}, exclude_defaults=True
     )
     if start.changes != Changes() or start.differences:
         values["differences"] = json.dumps([difference.model_dump() for difference in start.differences])
@@ -35,6 +35,8 @@ def insert_run(database: TraceDatabase, start: RunStart, owner: str) -> int:
         values["preset_text"], _ = database.blobs.put(
             start.preset_text.encode(errors="replace"), "text/plain"
         )
+    if start.own_files is not None:
+        values["own_files"], _ = database.blobs.put(json.dumps(dict(start.own_files)).encode(), JSON)
     run = database.insert("runs", {**values, "started": time.time(), "owner": owner})
     if start.attempt is not None:
         insert_attempt(database, start.attempt, run=run)

@@ -75,6 +75,11 @@ class RunFacts:
         return tuple(step for step in steps if step.action or step.outcome != "pending") or steps
 
     @cached_property
+    def own_files(self) -> Mapping[str, str] | None:
+        """The user's own files as the run began with them, by their names; None if that is not stored."""
+        return self.store.own_files(self.row.run)
+
+    @cached_property
     def calls(self) -> Mapping[int, tuple[CallRecord, ...]]:
         """The LLM calls of each step."""
         by_step: dict[int, tuple[CallRecord, ...]] = {}

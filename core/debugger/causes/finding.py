@@ -81,20 +81,27 @@ def causes_of(store: TraceStore, run: int, resources: AgentResources, files: Age
                 found += _named(kind, facts)
         except DataError as error:
             log.warning("%s", error)
-    found = [_as_now(cause, files, row) for cause in found]
+    found = [_as_now(cause, facts) for cause in found]
     suspicious = suspicion_by_step(store, run)
     return tuple(sorted(found, key=lambda cause: -cause.rank - _SUSPICION * suspicious.get(cause.step, 0.0)))
 
 
-def _as_now(cause: Cause, files: AgentFiles, row: RunRow) -> Cause:
-    """Return a cause as it is to be told of the files as they are: no more than likely if its file was saved since."""
-    try:
-        own = files.target(cause.file) if cause.file else None
-        if own is None or own.stat().st_mtime <= row.started:
+def _as_now(cause: Cause, facts: FailureFacts) -> Cause:
+    """Return a cause as it is to be told of the files as they are: no more than likely if its file changed since."""
+    if not cause.file:
+        return cause
+    if facts.own_files is not None:
+        if facts.files.own_text(cause.file) == facts.own_files.get(cause.file):
             return cause
-    except OSError:
-        return cause  # The bundled file holds.
-    why = f"{cause.why} Your copy of the file was saved after the run began.".strip()
+        why = "Your copy of the file was changed after the run began."
+    else:
+        try:
+            if facts.files.target(cause.file).stat().st_mtime <= facts.row.started:
+                return cause
+        except OSError:
+            return cause  # The bundled file holds.
+        why = "Your copy of the file was saved after the run began."
+    why = f"{cause.why} {why}".strip()
     return cause.replace(certainty="possible" if cause.certainty == "possible" else "likely", why=why)
 
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from pydantic import ValidationError
 
-from core.agent.resources import OWN_FOLDERS, AgentResources
+from core.agent.resources import OWN_FOLDERS, AgentResources, files_in
 from core.debugger.evaluations.bisection import bisect_plan
 from core.debugger.evaluations.engine import planned
 from core.debugger.evaluations.figures import done_of
@@ -129,17 +129,12 @@ def plan_of_failures(request: EvalRequest, store: TraceStore) -> EvaluationPlan:
     return plan.again(name, failed, variants)
 
 
-def files_in(folder: Path) -> dict[str, str]:
+def texts_in(folder: Path) -> dict[str, str]:
     """Return the texts of an agent's files in a folder that is laid out as the config folder.
 
     Raises UsageError if it has none, and DataError for one that cannot be read.
     """
-    texts = {
-        path.relative_to(folder).as_posix(): read_text(path)
-        for name in OWN_FOLDERS
-        for path in sorted((folder / name).rglob("*"))
-        if path.is_file()
-    }
+    texts = {name: read_text(path) for name, path in files_in(folder)}
     if not texts:
         raise UsageError(
             f"{folder} is no folder with files of an agent. --change takes one laid out as the config folder, with "

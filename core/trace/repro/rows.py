@@ -136,9 +136,18 @@ class Copier:
             for run in runs
             for row in self._source.rows(f"SELECT * FROM {table.name} WHERE {where} ORDER BY {order}", (run,))
         ]
-        # Going back starts the program that an attached agent is: none that a file names is ever started.
-        program = {"preset_text": None} if table.name == "runs" else {}
-        return [{**row, **(program if row.get("preset") == ATTACHED_NAME else {})} for row in rows]
+        if table.name == "runs" and self._source is not self._target:
+            # Going back starts the program that an attached agent is: none that a file names is ever started.
+            # The user's own files are the user's, and most of them have nothing to do with the run.
+            rows = [
+                {
+                    **row,
+                    "own_files": None,
+                    **({"preset_text": None} if row["preset"] == ATTACHED_NAME else {}),
+                }
+                for row in rows
+            ]
+        return rows
 
     def _insert(self, table: Table, row: dict[str, Any]) -> None:
         values = {name: self.value(table, name, value) for name, value in row.items() if name != table.key}

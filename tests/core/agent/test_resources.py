@@ -1,8 +1,9 @@
 """The files an agent goes by, as the doctor looks at them all at once."""
 
-from core.agent.resources import agent_resources_of
+from core.agent.resources import agent_resources_of, with_files
 from core.doctor import check_agent_files
 from core.exemplars.files import write_exemplars
+from core.schema.changes import NONE, Changes
 from tests.core.exemplars.making import ALL
 
 
@@ -21,6 +22,36 @@ def test_files_of_exemplars_are_found_wherever_the_traces_are(tmp_path):
         (ALL[1].id, "beside the traces"),
         (ALL[2].id, ""),
     ]
+
+
+def test_the_own_texts_are_those_that_go_before_the_bundled_files(tmp_path):
+    config, draft = tmp_path / "config", tmp_path / "draft"
+    for folder, name, text in (
+        (config, "prompts/mine.j2", "a\r\n"),
+        (config, "policies/web/one.md", "b"),
+        (config, "other/c.md", "no file of an agent"),
+        (draft, "prompts/mine.j2", "d"),
+    ):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(text.encode())
+    (config / "policies" / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    resources = agent_resources_of(config)
+    assert resources.own_texts() == {"prompts/mine.j2": "a\r\n", "policies/web/one.md": "b"}
+    assert with_files(resources, config, draft / "none").own_texts() == resources.own_texts()
+    assert with_files(resources, config, draft).own_texts() == {
+        "prompts/mine.j2": "d",
+        "policies/web/one.md": "b",
+    }
+    assert agent_resources_of().own_texts() == {}
+
+
+def test_with_the_policies_of_a_branch_the_own_texts_are_not_known(tmp_path):
+    id = agent_resources_of().policies.names()[0]
+    policy = agent_resources_of().policies.get(id)
+    text = policy.path.read_text("utf-8")
+    changed = agent_resources_of(tmp_path).changed(Changes(policy_texts={id: text}))
+    assert changed.own_texts() is None
+    assert agent_resources_of(tmp_path).changed(Changes(exemplars=NONE)).own_texts() == {}
 
 
 def test_each_file_of_the_users_that_is_wrong_is_reported_and_the_others_hold(tmp_path, monkeypatch):

@@ -10,7 +10,7 @@ from core.debugger.causes.facts import FailureFacts
 from core.debugger.causes.kinds.kind import CauseKind, patch_of, told
 from core.debugger.causes.records import Cause, Evidence, EvidencePart, Patch
 from core.debugger.compare.views import comparable
-from core.schema.step import Abstracted, CallRecord
+from core.schema.step import Abstracted, CallRecord, Committed
 from core.trace.calls import stored_prompt
 
 _TAG = re.compile(r"\{[{%#].*?[}%#]\}")
@@ -30,6 +30,8 @@ _EDITS = 5
 """Changes of a bundled file that are told, at most."""
 _SHOWN_IN: dict[str, EvidencePart] = {"state_spaces": "state", "policies": "policy"}
 """The part of a step that shows what a file of a folder does; of others the prompt."""
+_SINCE = 0.75
+"""The weight of a change since a success; what shows an effect of it goes before."""
 _ELSEWHERE = 0.3
 """The weight of a change in a state that the run did not come to."""
 
@@ -149,37 +151,44 @@ class PromptDiffers(CauseKind):
 
 
 class FileEdited(CauseKind):
-    """The user's own copy of a bundled file differs from it; what files a success was made with is not stored."""
+    """A file that the run used is another one than in the success; without one, than the bundled one."""
 
     name = "file-edited"
     weight = 0.9
 
     def find(self, facts: FailureFacts) -> Iterator[Cause]:
-        success = facts.success
+        success, known = facts.success, facts.files.names()
         for file, step in _used_files(facts).items():
             if success is not None and file.startswith("presets/"):
                 continue  # Its text is stored with each run.
-            own, bundled = facts.files.own_text(file), facts.files.bundled(file)
-            if own is None or bundled is None:
+            bundled, now = facts.files.bundled(file), facts.files.read(file) if file in known else None
+            own = now if facts.own_files is None else facts.own_files.get(file, bundled)
+            earlier = None if success is None else success.own_files
+            is_known = None not in (earlier, facts.own_files)
+            before = earlier.get(file, bundled or "") if earlier is not None and is_known else bundled
+            if own is None or before is None:
                 continue
             placed = [
-                (_step_at(facts, file, step, change.at + 1), change) for change in _changes(bundled, own)
+                (_step_at(facts, file, step, change.at + 1), change) for change in _changes(before, own)
             ]
             for at, change in sorted(placed, key=lambda one: not one[0])[:_EDITS]:
-                yield _cause(
-                    facts,
-                    at or facts.at,
-                    f"Your own {file} is not like the bundled one",
-                    change,
-                    _SHOWN_IN.get(file.partition("/")[0], "prompt"),
-                    at=(file, change.at + 1),
-                    certainty="possible",
-                    why="No success of this agent at this task is stored, so nothing shows that the edit works."
-                    if success is None
-                    else f"Whether run {success.row.run} succeeded with it is not stored.",
-                    weight=0.0 if at and success is None else _ELSEWHERE,
-                    patch=patch_of(file, own, change.start, change.end, change.before),
-                )
+                more: dict[str, Any] = {"at": (file, change.at + 1), "weight": 0.0 if at else _ELSEWHERE}
+                if success is None:
+                    what = f"Your own {file} is not like the bundled one"
+                    why = "No success of this agent at this task is stored, so nothing shows that the edit works."
+                    more["certainty"] = "possible"
+                elif not is_known:
+                    what = f"Your own {file} is not like the bundled one"
+                    why = f"Whether run {success.row.run} succeeded with it is not stored."
+                    more |= {"certainty": "possible", "weight": _ELSEWHERE}
+                else:
+                    what = f"{file} was another one when {facts.success_in_words}, began"
+                    why = "Both texts are stored with the runs."
+                    more |= {"certainty": "likely", "weight": _SINCE} if at else {"certainty": "possible"}
+                if own == now:
+                    more["patch"] = patch_of(file, own, change.start, change.end, change.before)
+                part = _SHOWN_IN.get(file.partition("/")[0], "prompt")
+                yield _cause(facts, at or facts.at, what, change, part, why=why, **more)
 
 
 def _used_files(facts: FailureFacts) -> dict[str, int]:
@@ -204,7 +213,13 @@ def _step_at(facts: FailureFacts, file: str, first: int, line: int) -> int:
     name = next((name for start, name in reversed(lines) if start <= line), "")
     if not name:
         return first
-    return next((step.number for step in facts.steps if facts.state_of(step.number) == name), 0)
+    return next((step.number for step in facts.steps if name in _states_of(facts, step.number)), 0)
+
+
+def _states_of(facts: FailureFacts, step: int) -> tuple[str, str]:
+    """Return the state of a step, and the one after it if that ended the run."""
+    committed = facts.part(step, Committed)
+    return facts.state_of(step), committed.stops if committed is not None else ""
 
 
 def _cause(

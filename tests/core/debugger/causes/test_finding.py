@@ -1,6 +1,7 @@
 """The causes of runs that really failed: of the built-in LLM, and of agents whose files have a fault."""
 
 import os
+import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from types import SimpleNamespace
@@ -125,11 +126,43 @@ def test_a_state_that_ends_runs_is_named_where_a_success_went_on_from_it(live: L
     assert first.place == f"{SHOP}:{line_of(stopping, 'stops = true')}"
     assert first.patch is not None
     assert stopping.replace(first.patch.find, first.patch.put) == BUNDLED
-    # Whether the success had the edit is not known, so it is told as well.
+    # The success was made without the edit.
+    edited = next(one for one in others if one.kind == "file-edited")
+    assert (edited.place, edited.certainty) == (first.place, "likely")
+    assert (
+        edited.what == f"{SHOP} was another one when run {run - 1}, a success, began: “stops = true” is new."
+    )
+    assert edited.patch == first.patch
+    # What is said of a file holds of the run only as long as its text is that of the run.
+    os.utime(live.config / SHOP)
+    assert causes(live, run)[0] == first
+    (live.config / SHOP).write_text(stopping + "# Changed.\n", "utf-8")
+    first, *others = causes(live, run)
+    assert (first.kind, first.certainty) == ("state-stops", "likely")
+    assert "was changed after the run began" in first.why
+    assert [one.patch for one in others if one.kind == "file-edited"] == [None]
+
+
+def test_an_edit_that_a_success_had_as_well_is_no_cause(live: Live) -> None:
+    edited = BUNDLED.replace('name = "results"\n', 'name = "results"\n# Mine.\n')
+    run_task(live, text=edited, task="shop/goal-004")
+    run = run_task(live, text=edited, task="shop/goal-004", steps=2)
+    assert "file-edited" not in [one.kind for one in causes(live, run)]
+
+
+def test_where_the_files_of_runs_are_not_stored_an_edit_is_possible_and_a_later_save_is_told(
+    live: Live,
+) -> None:
+    success = run_task(live, task="shop/goal-004")
+    stopping = BUNDLED.replace('name = "results"\n', 'name = "results"\nstops = true\n')
+    run = run_task(live, text=stopping, task="shop/goal-004")
+    with closing(sqlite3.connect(live.database)) as database, database:
+        database.execute("UPDATE runs SET own_files = NULL WHERE run >= ?", (success,))
+    first, *others = causes(live, run)
+    assert (first.kind, first.certainty) == ("state-stops", "sure")
     edited = next(one for one in others if one.kind == "file-edited")
     assert (edited.place, edited.certainty) == (first.place, "possible")
     assert "is not stored" in edited.why
-    # What is said of a file holds of the run only as long as nobody saves it.
     os.utime(live.config / SHOP)
     first = causes(live, run)[0]
     assert (first.kind, first.certainty) == ("state-stops", "likely")

@@ -230,6 +230,19 @@ def password_step():
     return make
 
 
+def test_the_users_own_files_are_kept_with_a_run_and_are_in_no_file_of_it(store, other, tmp_path):
+    texts = {"policies/mine.md": "Zebras are counted here."}
+    run = store.begin_run(start().replace(own_files=texts))
+    write_step(store, run, 1)
+    assert store.own_files(run) == texts
+    assert store.own_files(store.begin_run(start().replace(own_files={}))) == {}
+    assert store.own_files(store.begin_run(start())) is None
+    path = written(store, tmp_path, run)
+    assert b"Zebras" not in everything(path)
+    _, copy = import_repro(other, path)
+    assert other.own_files(copy) is None
+
+
 def test_the_program_of_an_attached_agent_is_in_no_file_and_none_that_a_file_names_comes_in(
     store, other, tmp_path
 ):

@@ -108,7 +108,9 @@ def _sets(request: RepairRequest, row: RunRow, store: TraceStore, environments: 
     seeded = row.environment != "web" and environments.find(row.task).seeded
     if seeded:
         seeds = range(row.seed + 1, row.seed + 2 + needed + len(passed) + len(opened) + len(used))
-        fresh = [Spot(task=row.task, seed=seed) for seed in seeds]
+        # Where the task always failed so far, a pair may tell something; most say nothing of a fault of few seeds.
+        seen = [spot for spot, runs in stored.items() if spot.task == row.task and not any(runs)]
+        fresh = [*seen, *(Spot(task=row.task, seed=seed) for seed in seeds)]
     elif row.environment == "web":
         fresh = []
     else:

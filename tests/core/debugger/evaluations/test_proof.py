@@ -211,6 +211,16 @@ def test_a_task_without_seeds_is_proved_by_failures_with_the_same_cause_and_by_t
     assert len(spots) == 12
 
 
+def test_seeds_at_which_the_task_always_failed_go_before_others(store):
+    for seed, success in ((70, False), (80, True), (80, False), (90, False), (60, None)):
+        made(store, success, seed=seed)
+    made(store, False, task="miniwob/click-test", seed=50)
+    plan = planned(store)
+    assert plan.repair is not None
+    assert {(spot.task, spot.seed) for spot in plan.repair.choosing[:2]} == {(TASK, 70), (TASK, 90)}
+    assert [spot.seed for spot in plan.repair.choosing[2:]] == list(range(1, 7))
+
+
 def test_a_task_without_seeds_that_passed_before_is_proved_by_what_passed_before(store):
     earlier = [f"shop/goal-{number:03}" for number in range(13)]
     for task in earlier:

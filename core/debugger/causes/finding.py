@@ -1,13 +1,15 @@
 """The causes of a failed run, ranked. `KINDS` has the kinds; packages add theirs as entry points `backstep.causes`."""
 
 import logging
+from collections.abc import Sequence
 from functools import lru_cache
 
 from core.agent.resources import AgentResources
 from core.debugger.causes.facts import FailureFacts
 from core.debugger.causes.kinds import changes, choice, limits, page, policies, replies, spaces
+from core.debugger.causes.kinds.changes import FileEdited
 from core.debugger.causes.kinds.kind import CauseKind
-from core.debugger.causes.records import Cause
+from core.debugger.causes.records import Cause, Patch
 from core.debugger.causes.spectrum import suspicion_by_step
 from core.debugger.editing.files import AgentFiles
 from core.schema.errors import DataError, UsageError
@@ -52,6 +54,8 @@ KINDS: tuple[CauseKind, ...] = (
 
 _SUSPICION = 0.05
 """What the suspicion of a step adds to the rank of its causes: it decides among causes that are about as likely."""
+_NEAR = 3
+"""Lines by which the places of two causes of the same fault differ at most."""
 
 
 @lru_cache(maxsize=1)
@@ -81,9 +85,22 @@ def causes_of(store: TraceStore, run: int, resources: AgentResources, files: Age
                 found += _named(kind, facts)
         except DataError as error:
             log.warning("%s", error)
-    found = [_as_now(cause, facts) for cause in found]
+    found = [_as_now(cause, facts) for cause in _with_ways_back(found)]
     suspicious = suspicion_by_step(store, run)
     return tuple(sorted(found, key=lambda cause: -cause.rank - _SUSPICION * suspicious.get(cause.step, 0.0)))
+
+
+def _with_ways_back(causes: Sequence[Cause]) -> list[Cause]:
+    """Return causes; one without a change gets that which takes back what was changed there since a success."""
+    edits = [
+        each for each in causes if each.kind == FileEdited.name and each.patch and each.certainty == "likely"
+    ]
+
+    def way_back(cause: Cause) -> Patch | None:
+        near = [edit for edit in edits if edit.file == cause.file and abs(edit.line - cause.line) <= _NEAR]
+        return min(near, key=lambda edit: abs(edit.line - cause.line)).patch if near else None
+
+    return [each if each.patch else each.replace(patch=way_back(each)) for each in causes]
 
 
 def _as_now(cause: Cause, facts: FailureFacts) -> Cause:

@@ -244,6 +244,8 @@ async def _opened(folder: Path, database: Path) -> AsyncIterator[Bench]:
         return world
 
     services.world = without_pictures  # type: ignore[method-assign]
+    # With the files of each run, what was planted would be what was changed since a success.
+    services.resources.own_folders = None
     try:
         yield Bench(folder, services, llms)
     finally:

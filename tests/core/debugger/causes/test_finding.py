@@ -150,6 +150,23 @@ def test_an_edit_that_a_success_had_as_well_is_no_cause(live: Live) -> None:
     assert "file-edited" not in [one.kind for one in causes(live, run)]
 
 
+def test_a_prompt_that_was_edited_since_a_success_gets_the_way_back(live: Live) -> None:
+    run_task(live, task="shop/goal-004")
+    name = "prompts/laser/user.j2"
+    bundled, own = (RESOURCES / name).read_text("utf-8"), live.config / name
+    edited = f"Be quick.\n{bundled}"
+    own.parent.mkdir(parents=True, exist_ok=True)
+    own.write_text(edited, "utf-8")
+    try:
+        found = causes(live, run_task(live, task="shop/goal-004", steps=2))
+    finally:
+        own.unlink()
+    cause = next(one for one in found if one.kind == "prompt-differs")
+    assert (cause.place, cause.certainty) == (f"{name}:1", "sure")
+    assert cause.patch is not None
+    assert edited.replace(cause.patch.find, cause.patch.put) == bundled
+
+
 def test_where_the_files_of_runs_are_not_stored_an_edit_is_possible_and_a_later_save_is_told(
     live: Live,
 ) -> None:

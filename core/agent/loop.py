@@ -421,6 +421,7 @@ class AgentRun:
             error=error,
             seconds=time.perf_counter() - state.started,
             seconds_in_llm=state.totals.seconds_in_llm,
+            own_files=self._resources.own_texts(),
         )
         self.verdict, self.outcome, self.error = verdict, outcome, error
         self.world.tabs.border.set(None)

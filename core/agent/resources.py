@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,15 +40,18 @@ class AgentResources:
     def own_texts(self) -> dict[str, str] | None:
         """Return the texts of the user's own files, which go before the bundled ones; None if not all are known.
 
-        The names are those below the config folder. A file that is no text is left out.
+        The names are those below the config folder. A file that cannot be read as text is left out. More than
+        `_MOST_OF_OWN` characters are not known either.
         """
         if self.own_folders is None:
             return None
         texts: dict[str, str] = {}
         for folder in self.own_folders:
             for name, path in files_in(folder):
-                with suppress(DataError):
+                with suppress(DataError, OSError):
                     texts.setdefault(name, read_text(path, line_ends=True))
+                if sum(map(len, texts.values())) > _MOST_OF_OWN:
+                    return None
         return texts
 
     def changed(self, changes: Changes) -> "AgentResources":
@@ -82,16 +86,17 @@ class AgentResources:
         return (*found, *self.memory.files.problems(), *self.spaces.problems(), *self.policies.check())
 
 
-OWN_FOLDERS = ("prompts", "state_spaces", "presets", "policies")
+_SUFFIXES = {"prompts": ".j2", "state_spaces": ".toml", "presets": ".toml", "policies": ".md"}
+OWN_FOLDERS = tuple(_SUFFIXES)
 """The folders of a config folder in which the files of an agent are."""
+_MOST_OF_OWN = 4_000_000
 
 
 def files_in(folder: Path) -> Iterator[tuple[str, Path]]:
     """Yield the files of an agent in a folder that is laid out as the config folder, each with its name below it."""
-    for kind in OWN_FOLDERS:
-        for path in sorted((folder / kind).rglob("*")):
-            if path.is_file():
-                yield path.relative_to(folder).as_posix(), path
+    for kind, suffix in _SUFFIXES.items():
+        for name in sorted(glob(f"**/*{suffix}", root_dir=folder / kind, recursive=True)):
+            yield Path(kind, name).as_posix(), folder / kind / name
 
 
 def with_files(base: AgentResources, config: Path, folder: Path) -> AgentResources:

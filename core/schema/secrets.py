@@ -269,6 +269,19 @@ def is_placeholder(value: str) -> bool:
     return not value.strip("•") or re.fullmatch(_HIDDEN, value) is not None
 
 
+def has_placeholder(text: str) -> bool:
+    """Return whether something is hidden in a text."""
+    return "•" in text or re.search(_HIDDEN, text) is not None
+
+
+def is_text_of(stored: str, text: str) -> bool:
+    """Return whether a stored text is this one, but for what may be hidden in it."""
+    parts = re.split(rf"•+|{_HIDDEN}", stored)
+    return stored == text or (
+        len(parts) > 1 and re.fullmatch(".*?".join(map(re.escape, parts)), text, re.DOTALL) is not None
+    )
+
+
 def _unescaped(text: str) -> str:
     try:
         return str(json.loads(f'"{text}"'))

@@ -6,7 +6,7 @@ stored, and everything before it is kept.
 
 import json
 import time
-from collections.abc import Callable, Collection, Generator, Iterable
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -134,7 +134,13 @@ class TraceStore:
             runs = [part for part, _ in run_reader.path(self._database, run)]
             if same_numbers:
                 target.path = target._database.path = self.path
-            copier = Copier(self._database, target._database, change, same_numbers=same_numbers)
+            copier = Copier(
+                self._database,
+                target._database,
+                change,
+                same_numbers=same_numbers,
+                whole=attempt is not None,
+            )
             copies = copier.copy(runs)
             for copy in copies.values() if offline else ():
                 target._database.update("runs", {"run": copy}, {"offline": True})
@@ -240,8 +246,14 @@ class TraceStore:
         error: str = "",
         seconds: float,
         seconds_in_llm: float,
+        own_files: Mapping[str, str] | None = None,
     ) -> None:
-        values = {
+        """Store the end of a run.
+
+        Where `own_files`, those of the user as they are now, are not those that the run began with, it is not known
+        which of them a step used, and none stay stored.
+        """
+        values: dict[str, Any] = {
             "outcome": outcome,
             **verdict.model_dump(),
             "answer": answer,
@@ -251,6 +263,10 @@ class TraceStore:
             "ended": time.time(),
             "owner": None,
         }
+        if own_files is not None:
+            begun = run_reader.kept_for_run(self._database, run, "own_files")
+            if begun != writing.own_files_stored(self._database, own_files):
+                values["own_files"] = None
         self._update_run(run, values)
 
     def name_run(self, run: int, name: str) -> None:
@@ -368,9 +384,12 @@ class TraceStore:
         return self._read(lambda: run_reader.kept_for_run(self._database, run, "preset_text")).decode()
 
     def own_files(self, run: int) -> dict[str, str] | None:
-        """Return the user's own files as they were when the run began, by their names; None if that is not stored."""
+        """Return the user's own files that a run was made with, by their names; None if they are not known."""
         data = self._read(lambda: run_reader.kept_for_run(self._database, run, "own_files"))
-        return json.loads(data) if data else None
+        try:
+            return dict(json.loads(data)) if data else None
+        except ValueError as error:
+            raise self._database.damaged() from error
 
     def steps(self, run: int) -> tuple[StepRow, ...]:
         """Return the run's steps in order, the unsealed one included; for a branch, those before it first."""

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from core.schema.changes import Changes
@@ -36,11 +36,18 @@ def insert_run(database: TraceDatabase, start: RunStart, owner: str) -> int:
             start.preset_text.encode(errors="replace"), "text/plain"
         )
     if start.own_files is not None:
-        values["own_files"], _ = database.blobs.put(json.dumps(dict(start.own_files)).encode(), JSON)
+        values["own_files"], _ = database.blobs.put(own_files_stored(database, start.own_files), JSON)
     run = database.insert("runs", {**values, "started": time.time(), "owner": owner})
     if start.attempt is not None:
         insert_attempt(database, start.attempt, run=run)
     return run
+
+
+def own_files_stored(database: TraceDatabase, texts: Mapping[str, str]) -> bytes:
+    """Return the user's own files as they are stored: as JSON, without secrets, also those seen by their form."""
+    for text in texts.values():
+        database.secrets.look_in_text(text)
+    return json.dumps({name: database.secrets.text(text) for name, text in texts.items()}).encode()
 
 
 def insert_attempt(

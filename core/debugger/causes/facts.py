@@ -6,7 +6,7 @@ from functools import cached_property, lru_cache
 from typing import TypeVar
 
 from core.agent.presets import Preset
-from core.agent.resources import AgentResources
+from core.agent.resources import OWN_FOLDERS, AgentResources
 from core.agent.spaces.file import SpaceAction, SpaceState, StateSpace
 from core.debugger.causes.records import Evidence
 from core.debugger.compare.parting import Parting
@@ -18,6 +18,7 @@ from core.schema.action_space import Parameter
 from core.schema.errors import BackstepError
 from core.schema.messages import LLMReply, Purpose
 from core.schema.observation import Observation
+from core.schema.secrets import is_text_of
 from core.schema.step import (
     Abstracted,
     Acted,
@@ -76,7 +77,7 @@ class RunFacts:
 
     @cached_property
     def own_files(self) -> Mapping[str, str] | None:
-        """The user's own files as the run began with them, by their names; None if that is not stored."""
+        """The user's own files that the run was made with, by their names; None if they are not known."""
         return self.store.own_files(self.row.run)
 
     @cached_property
@@ -218,13 +219,13 @@ class FailureFacts(RunFacts):
     def preset_place(self, *location: int | str) -> tuple[str, int]:
         """Return the preset's file and the line of a value in it, or the first; empty and 0 if the file is gone."""
         name = f"presets/{self.row.preset}.toml"
-        there = name in self.files.names()
+        there = name in self.names
         return (name, layout(self.files.read(name)).line_of(location) or 1) if there else ("", 0)
 
     def preset_has(self, *location: int | str) -> bool:
         """Return whether the preset's file says something there."""
         name = f"presets/{self.row.preset}.toml"
-        return name in self.files.names() and location in layout(self.files.read(name)).values
+        return name in self.names and location in layout(self.files.read(name)).values
 
     @cached_property
     def differs(self) -> tuple[StepRow, StepRow, str] | None:
@@ -260,6 +261,36 @@ class FailureFacts(RunFacts):
                 except BackstepError:
                     return None
         return None
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The names of the agent's files."""
+        return frozenset(self.files.names())
+
+    def text_now(self, name: str) -> str | None:
+        """Return the text of a file that holds; None if it is gone, or is no text."""
+        try:
+            return self.files.read(name) if name in self.names else None
+        except BackstepError:
+            return None
+
+    def text_then(self, name: str) -> str | None:
+        """Return the text of a file that the run began with, as far as it is stored; None if there was none."""
+        if self.own_files is None:
+            return self.text_now(name)
+        return self.own_files.get(name, self.files.bundled(name))
+
+    def changed_since(self, name: str) -> str:
+        """Return a sentence if a file is not as it was in the run, as far as that is known; nothing if it is."""
+        if self.own_files is not None and name.partition("/")[0] in OWN_FOLDERS:
+            then, now = self.text_then(name), self.text_now(name)
+            is_same = then == now or (then is not None and now is not None and is_text_of(then, now))
+            return "" if is_same else "The file is another one now than when the run began."
+        try:
+            is_later = self.files.target(name).stat().st_mtime > self.row.started
+        except OSError:
+            return ""  # The bundled file holds.
+        return "Your copy of the file was saved after the run began." if is_later else ""
 
     def name_of(self, path: str) -> str:
         """Return the name of an agent's file; empty for one elsewhere."""

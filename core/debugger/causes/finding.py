@@ -105,20 +105,10 @@ def _with_ways_back(causes: Sequence[Cause]) -> list[Cause]:
 
 def _as_now(cause: Cause, facts: FailureFacts) -> Cause:
     """Return a cause as it is to be told of the files as they are: no more than likely if its file changed since."""
-    if not cause.file:
+    changed = facts.changed_since(cause.file) if cause.file else ""
+    if not changed:
         return cause
-    if facts.own_files is not None:
-        if facts.files.own_text(cause.file) == facts.own_files.get(cause.file):
-            return cause
-        why = "Your copy of the file was changed after the run began."
-    else:
-        try:
-            if facts.files.target(cause.file).stat().st_mtime <= facts.row.started:
-                return cause
-        except OSError:
-            return cause  # The bundled file holds.
-        why = "Your copy of the file was saved after the run began."
-    why = f"{cause.why} {why}".strip()
+    why = f"{cause.why} {changed}".strip()
     return cause.replace(certainty="possible" if cause.certainty == "possible" else "likely", why=why)
 
 

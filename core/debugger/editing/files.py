@@ -12,7 +12,7 @@ from pathlib import Path
 
 from core.agent.policies.catalogue import NOT_POLICIES
 from core.agent.policies.file import read_policy
-from core.agent.resources import AgentResources, with_files
+from core.agent.resources import AgentResources, files_in, with_files
 from core.debugger.editing.views import EditText
 from core.debugger.editing.words import keys_of, words_of_file
 from core.schema.errors import BackstepError, DataError, UsageError
@@ -22,12 +22,12 @@ from core.settings.user_file import UserFile, near, read_text
 from core.storage.resources import RESOURCES
 
 KINDS = {
-    "policies": ("policy", ".md", "markdown"),
-    "presets": ("preset", ".toml", "toml"),
-    "state_spaces": ("state space", ".toml", "toml"),
-    "prompts": ("prompt", ".j2", "jinja"),
+    "policies": ("policy", "markdown"),
+    "presets": ("preset", "toml"),
+    "state_spaces": ("state space", "toml"),
+    "prompts": ("prompt", "jinja"),
 }
-"""The folders of files that can be edited: what one is called, how its name ends, and its language."""
+"""The folders of files that can be edited: what one is called, and its language."""
 SETTINGS = f"settings/{FILE_NAME}"
 """The name of the settings file among them."""
 
@@ -117,7 +117,7 @@ class AgentFiles:
     def described(self, name: str, text: str, resources: AgentResources, note: str = "") -> EditText:
         """Return the text as it is offered, with where it is saved after the `note`."""
         kind, _, rest = name.partition("/")
-        what, _, language = KINDS[kind]
+        what, language = KINDS[kind]
         target = self.target(name)
         saved = (
             f"Saves to {target}, your own copy."
@@ -174,10 +174,9 @@ class AgentFiles:
 
     def _found(self) -> dict[str, Path]:
         return {
-            path.relative_to(root).as_posix(): path
+            name: path
             for root in (RESOURCES, self._config)
-            for kind, (_, suffix, _) in KINDS.items()
-            for path in sorted((root / kind).rglob(f"*{suffix}"))
+            for name, path in files_in(root)
             if path.stem not in NOT_POLICIES
         }
 

@@ -108,9 +108,10 @@ def _sets(request: RepairRequest, row: RunRow, store: TraceStore, environments: 
     seeded = row.environment != "web" and environments.find(row.task).seeded
     if seeded:
         seeds = range(row.seed + 1, row.seed + 2 + needed + len(passed) + len(opened) + len(used))
-        # Where the task always failed so far, a pair may tell something; most say nothing of a fault of few seeds.
+        fresh = [Spot(task=row.task, seed=seed) for seed in seeds]
+        # Where the task always failed so far, a pair may tell of a fault of few seeds, but never of harm.
         seen = [spot for spot, runs in stored.items() if spot.task == row.task and not any(runs)]
-        fresh = [*seen, *(Spot(task=row.task, seed=seed) for seed in seeds)]
+        alike += [spot for spot in seen if spot not in {own, *alike}][: request.pairs // 2]
     elif row.environment == "web":
         fresh = []
     else:
@@ -126,7 +127,13 @@ def _sets(request: RepairRequest, row: RunRow, store: TraceStore, environments: 
         fresh = [*_shuffled((spot for spot, runs in stored.items() if any(runs)), str), *fresh]
     else:
         known |= {*passed}
-    spots = list(dict.fromkeys(spot for spot in (*alike, *fresh) if spot not in known))[:needed]
+    spots = list(dict.fromkeys(spot for spot in (*alike, *fresh) if spot not in known))
+    # Of those that are sealed, nobody knows how they end, if there are enough such.
+    usable = set(spots)
+    spots = list(
+        dict.fromkeys((*spots[: request.pairs], *(each for each in fresh if each in usable), *spots))
+    )
+    spots = spots[:needed]
     # The same case says something only of an LLM that does not always answer alike and was given no text made by it.
     repeated = len(spots) < least_pairs() and row.llm != "rules" and own not in used
     if repeated:

@@ -92,7 +92,7 @@ def applied(
             continue
         text = texts[name] if name in texts else files.read(name)
         if "\r\n" in text:
-            find, put = (part.replace("\n", "\r\n") for part in (find, put))
+            find, put = (part.replace("\r\n", "\n").replace("\n", "\r\n") for part in (find, put))
         count = text.count(find) if find else 0
         if count == 1:
             texts[name] = text.replace(find, put)

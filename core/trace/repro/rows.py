@@ -101,8 +101,16 @@ class Copier:
     """Copies runs with all that belongs to them."""
 
     def __init__(
-        self, source: TraceDatabase, target: TraceDatabase, change: RowChange, *, same_numbers: bool = False
+        self,
+        source: TraceDatabase,
+        target: TraceDatabase,
+        change: RowChange,
+        *,
+        same_numbers: bool = False,
+        whole: bool = False,
     ) -> None:
+        """With `whole`, the copy has the user's own files as well: the copied runs stay with their user."""
+        self._whole = whole
         self._source, self._target = source, target
         self._same_numbers = same_numbers
         self._change = change
@@ -139,14 +147,9 @@ class Copier:
         if table.name == "runs" and self._source is not self._target:
             # Going back starts the program that an attached agent is: none that a file names is ever started.
             # The user's own files are the user's, and most of them have nothing to do with the run.
-            rows = [
-                {
-                    **row,
-                    "own_files": None,
-                    **({"preset_text": None} if row["preset"] == ATTACHED_NAME else {}),
-                }
-                for row in rows
-            ]
+            own = {} if self._whole else {"own_files": None}
+            program = {"preset_text": None}
+            rows = [{**row, **own, **(program if row["preset"] == ATTACHED_NAME else {})} for row in rows]
         return rows
 
     def _insert(self, table: Table, row: dict[str, Any]) -> None:

@@ -45,6 +45,22 @@ def test_the_own_texts_are_those_that_go_before_the_bundled_files(tmp_path):
     assert agent_resources_of().own_texts() == {}
 
 
+def test_own_texts_are_those_that_agents_read(tmp_path, monkeypatch):
+    config, team = tmp_path / "config", tmp_path / "team"
+    for folder in (config / "policies", config / "prompts", team):
+        folder.mkdir(parents=True)
+    (team / "linked.md").write_text("a")
+    (config / "policies" / "team").symlink_to(team, target_is_directory=True)
+    (config / "policies" / "notes.txt").write_text("no policy")
+    (config / "policies" / "latin.md").write_bytes("ü".encode("latin-1"))
+    (config / "policies" / "broken.md").symlink_to(tmp_path / "nowhere")
+    (config / "policies" / "folder.md").mkdir()
+    resources = agent_resources_of(config)
+    assert resources.own_texts() == {"policies/team/linked.md": "a"}
+    monkeypatch.setattr("core.agent.resources._MOST_OF_OWN", 0)
+    assert resources.own_texts() is None
+
+
 def test_with_the_policies_of_a_branch_the_own_texts_are_not_known(tmp_path):
     id = agent_resources_of().policies.names()[0]
     policy = agent_resources_of().policies.get(id)

@@ -1,7 +1,7 @@
 """Causes in the files of an agent: one that is wrong, and what was changed since a success or of bundled files."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from itertools import takewhile
 from typing import Any, NamedTuple
@@ -10,8 +10,10 @@ from core.debugger.causes.facts import FailureFacts
 from core.debugger.causes.kinds.kind import CauseKind, patch_of, told
 from core.debugger.causes.records import Cause, Evidence, EvidencePart, Patch
 from core.debugger.compare.views import comparable
+from core.schema.secrets import has_placeholder
 from core.schema.step import Abstracted, CallRecord, Committed
 from core.trace.calls import stored_prompt
+from core.trace.records import StepRow
 
 _TAG = re.compile(r"\{[{%#].*?[}%#]\}")
 _HEADING = re.compile(r"\[+[\w.]+\]+")
@@ -63,7 +65,8 @@ def _changes(old: str, new: str) -> Iterator[_Change]:
     a, b = ([line.rstrip("\r\n") for line in lines] for lines in (olds, news))
     for tag, first, last, start, end in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
         gone, came = (_first_line(some) for some in (olds[first:last], news[start:end]))
-        if tag != "equal" and (gone or came) and "•" not in gone + came:
+        is_hidden = any(map(has_placeholder, (*olds[first:last], *news[start:end])))
+        if tag != "equal" and (gone or came) and not is_hidden:
             begin, stop = (sum(map(len, news[:at])) for at in (start, end))
             yield _Change(start, gone, came, begin, stop, "".join(olds[first:last]))
 
@@ -157,50 +160,95 @@ class FileEdited(CauseKind):
     weight = 0.9
 
     def find(self, facts: FailureFacts) -> Iterator[Cause]:
-        success, known = facts.success, facts.files.names()
+        success = facts.success
+        if facts.own_files is not None and success is not None and success.own_files is not None:
+            used = _used_files(facts)
+            policies = (frame.file for step in success.steps for frame in success.frames(step.number))
+            for file in dict.fromkeys((*used, *filter(None, map(facts.name_of, policies)))):
+                if not file.startswith("presets/"):  # Their texts are compared in any case.
+                    yield from self._since(facts, file, used.get(file, 0), success.own_files)
+            return
         for file, step in _used_files(facts).items():
-            if success is not None and file.startswith("presets/"):
-                continue  # Its text is stored with each run.
-            bundled, now = facts.files.bundled(file), facts.files.read(file) if file in known else None
-            own = now if facts.own_files is None else facts.own_files.get(file, bundled)
-            earlier = None if success is None else success.own_files
-            is_known = None not in (earlier, facts.own_files)
-            before = earlier.get(file, bundled or "") if earlier is not None and is_known else bundled
-            if own is None or before is None:
-                continue
-            placed = [
-                (_step_at(facts, file, step, change.at + 1), change) for change in _changes(before, own)
-            ]
-            for at, change in sorted(placed, key=lambda one: not one[0])[:_EDITS]:
-                more: dict[str, Any] = {"at": (file, change.at + 1), "weight": 0.0 if at else _ELSEWHERE}
-                if success is None:
-                    what = f"Your own {file} is not like the bundled one"
-                    why = "No success of this agent at this task is stored, so nothing shows that the edit works."
-                    more["certainty"] = "possible"
-                elif not is_known:
-                    what = f"Your own {file} is not like the bundled one"
-                    why = f"Whether run {success.row.run} succeeded with it is not stored."
-                    more |= {"certainty": "possible", "weight": _ELSEWHERE}
-                else:
-                    what = f"{file} was another one when {facts.success_in_words}, began"
-                    why = "Both texts are stored with the runs."
-                    more |= {"certainty": "likely", "weight": _SINCE} if at else {"certainty": "possible"}
-                if own == now:
-                    more["patch"] = patch_of(file, own, change.start, change.end, change.before)
-                part = _SHOWN_IN.get(file.partition("/")[0], "prompt")
-                yield _cause(facts, at or facts.at, what, change, part, why=why, **more)
+            if success is None or not file.startswith("presets/"):
+                yield from self._of_bundled(facts, file, step)
+
+    def _since(
+        self, facts: FailureFacts, file: str, step: int, earlier: Mapping[str, str]
+    ) -> Iterator[Cause]:
+        """Yield what was changed in a file since the success; `step` used it first, 0 for none."""
+        before, then = earlier.get(file, facts.files.bundled(file)), facts.text_then(file)
+        why = "Your own files are stored with each run."
+        if before is None or then is None:
+            if before != then:
+                what = (
+                    f"{file} is {'new' if before is None else 'gone'} since {facts.success_in_words}, began."
+                )
+                seen = Evidence(step=step or facts.at, part=_part_of(file), text=file)
+                yield told(step or facts.at, what, seen, at=(file, 0), certainty="possible", why=why)
+            return
+        for at, change in _placed(facts, file, step, before, then):
+            more: dict[str, Any] = {"certainty": "likely", "weight": _SINCE} if at else {"weight": _ELSEWHERE}
+            what = f"{file} was another one when {facts.success_in_words}, began"
+            yield self._edit(
+                facts, file, at, what, change, then, why=why, **{"certainty": "possible", **more}
+            )
+
+    def _of_bundled(self, facts: FailureFacts, file: str, step: int) -> Iterator[Cause]:
+        """Yield the changes that the user's own copy of a bundled file makes."""
+        bundled, then, now = facts.files.bundled(file), facts.text_then(file), facts.text_now(file)
+        if bundled is None or then is None or bundled in (then, now):
+            return
+        is_now = "is" if then == now else "was"
+        why = (
+            "No success of this agent at this task is stored, so nothing shows that the edit works."
+            if facts.success is None
+            else f"Whether run {facts.success.row.run} succeeded with it is not stored."
+        )
+        for at, change in _placed(facts, file, step, bundled, then):
+            more = {"weight": 0.0 if at and facts.success is None else _ELSEWHERE, "certainty": "possible"}
+            what = f"Your own {file} {is_now} not like the bundled one"
+            yield self._edit(facts, file, at, what, change, then, why=why, **more)
+
+    def _edit(
+        self, facts: FailureFacts, file: str, at: int, what: str, change: _Change, then: str, **more: Any
+    ) -> Cause:
+        is_now = facts.text_now(file) == then
+        if is_now:
+            more["patch"] = patch_of(file, then, change.start, change.end, change.before)
+        place = (file, change.at + 1 if is_now or not facts.changed_since(file) else 0)
+        return _cause(facts, at or facts.at, what, change, _part_of(file), at=place, **more)
+
+
+def _placed(facts: FailureFacts, file: str, step: int, before: str, then: str) -> list[tuple[int, _Change]]:
+    """Return the changes of a file, each with the first step that used it: first those that one did."""
+    placed = [
+        (_step_at(facts, file, step, change.at + 1) if step else 0, change)
+        for change in _changes(before, then)
+    ]
+    return sorted(placed, key=lambda one: not one[0])[:_EDITS]
+
+
+def _part_of(file: str) -> EvidencePart:
+    """Return the part of a step that shows what a file does."""
+    return _SHOWN_IN.get(file.partition("/")[0], "prompt")
+
+
+def _own_steps(facts: FailureFacts) -> list[StepRow]:
+    """Return the steps that were made with the files of the run: those before a branch are another run's."""
+    return [step for step in facts.steps if step.number >= (facts.row.parent_step or 0)]
 
 
 def _used_files(facts: FailureFacts) -> dict[str, int]:
     """Return the files that a run used, each with the first step that did."""
-    used = {facts.preset_place()[0]: facts.steps[0].number} if facts.steps else {}
-    for step in facts.steps:
+    used: dict[str, int] = {}
+    for step in _own_steps(facts):
+        used.setdefault(facts.preset_place()[0], step.number)
         for call in facts.calls.get(step.number, ()):
-            for name in (
-                *_files_of(facts, step.number, call, True),
-                *_files_of(facts, step.number, call, False),
-            ):
-                used.setdefault(name, step.number)
+            for is_system in (True, False):
+                for name in _files_of(facts, step.number, call, is_system):
+                    used.setdefault(name, step.number)
+        for frame in facts.frames(step.number):
+            used.setdefault(facts.name_of(frame.file), step.number)
     used.pop("", None)
     return used
 
@@ -213,7 +261,7 @@ def _step_at(facts: FailureFacts, file: str, first: int, line: int) -> int:
     name = next((name for start, name in reversed(lines) if start <= line), "")
     if not name:
         return first
-    return next((step.number for step in facts.steps if name in _states_of(facts, step.number)), 0)
+    return next((step.number for step in _own_steps(facts) if name in _states_of(facts, step.number)), 0)
 
 
 def _states_of(facts: FailureFacts, step: int) -> tuple[str, str]:
@@ -310,12 +358,13 @@ def _files_of(facts: FailureFacts, step: int, call: CallRecord, is_system: bool)
     """Return the files that a message's words are of, the likeliest first: templates, policy, state space."""
     if facts.preset is None:
         return []
-    prompts, known = facts.preset.prompts, facts.files.names()
+    prompts, known = facts.preset.prompts, sorted(facts.names)
     own = str(getattr(prompts, call.purpose, "") or (prompts.one_call if call.purpose == "decide" else ""))
     is_question = call.purpose not in ("decide", "rationale", "function", "remedies")
     names = [own] if is_question else [prompts.system] if is_system else [own, prompts.user]
     found = [f"prompts/{name}" for name in names if name and f"prompts/{name}" in known]
     for name in found:
-        included = (f"prompts/{one}" for one in re.findall(r'include "([^"]+)"', facts.files.read(name)))
-        found += [one for one in included if one in known and one not in found]
+        for start, more in re.findall(r'include "([^"]+)"( ~)?', facts.text_now(name) or ""):
+            included = (one for one in known if one.startswith(f"prompts/{start}"))
+            found += [one for one in included if (more or one == f"prompts/{start}") and one not in found]
     return [*found, *(facts.name_of(frame.file) for frame in facts.frames(step)[-1:]), facts.space_file]

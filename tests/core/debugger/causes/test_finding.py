@@ -10,10 +10,11 @@ import pytest
 
 from core.agent.resources import agent_resources_of
 from core.debugger.causes.finding import causes_of
-from core.debugger.causes.kinds.changes import FileWrong
+from core.debugger.causes.kinds.changes import FileWrong, _changes
 from core.debugger.causes.records import Cause
 from core.debugger.editing.files import AgentFiles
 from core.schema.errors import UsageError
+from core.schema.secrets import is_text_of
 from core.storage.resources import RESOURCES
 from tests.core.debugger.live import Live
 from tests.core.stage import on
@@ -139,8 +140,33 @@ def test_a_state_that_ends_runs_is_named_where_a_success_went_on_from_it(live: L
     (live.config / SHOP).write_text(stopping + "# Changed.\n", "utf-8")
     first, *others = causes(live, run)
     assert (first.kind, first.certainty) == ("state-stops", "likely")
-    assert "was changed after the run began" in first.why
+    assert "The file is another one now than when the run began." in first.why
     assert [one.patch for one in others if one.kind == "file-edited"] == [None]
+
+
+@pytest.mark.parametrize("hidden", ["removed-password-1", "<secret:password>", "••••"])
+def test_what_is_hidden_in_a_stored_text_is_no_change(hidden: str) -> None:
+    before, after = "Log in with kiwi.\nAs emma.\n", f"Log in with {hidden}.\nAs Emma.\n"
+    for old, new in ((before, after), (after, before)):
+        assert list(_changes(old, new)) == []
+    assert [change.came for change in _changes(before, "Log in with mango.\nAs emma.\n")] == [
+        "Log in with mango."
+    ]
+    assert is_text_of(after, before.replace("emma", "Emma"))
+    assert not is_text_of(after, before)
+
+
+def test_files_that_were_changed_during_the_success_are_not_known(live: Live) -> None:
+    live.session.agent.set_preset("laser")
+    live.session.agent.set_llm("rules")
+    live.open("shop/goal-004")
+    live.to_review()
+    (live.config / "state_spaces").mkdir(exist_ok=True)
+    (live.config / SHOP).write_text(BUNDLED + "# The edit that made it succeed.\n", "utf-8")
+    live.session.run_commands.run()
+    live.wait_mode("ended")
+    with closing(live.store()) as store:
+        assert store.own_files(live.view.run or 0) is None
 
 
 def test_an_edit_that_a_success_had_as_well_is_no_cause(live: Live) -> None:
@@ -205,12 +231,16 @@ def test_another_state_space_than_in_the_success_is_named(live: Live) -> None:
         BUNDLED.replace('name = "results"', 'name = "listed"').replace('"results"', '"listed"'), "utf-8"
     )
     try:
-        first = causes(live, run_task(live, task="shop/goal-004", steps=2))[0]
+        run = run_task(live, task="shop/goal-004", steps=2)
+        first, *others = causes(live, run)
     finally:
         draft.unlink()
     assert (first.kind, first.certainty) == ("wrong-state", "sure")
     assert first.what == "The state space is a_draft; in the success it is shop."
     assert first.place == f"state_spaces/a_draft.toml:{line_of(BUNDLED, 'environments')}"
+    new = next(one for one in others if one.kind == "file-edited")
+    assert new.what == f"state_spaces/a_draft.toml is new since run {run - 1}, a success, began."
+    assert new.patch is None
 
 
 def test_a_file_that_ended_the_run_is_its_cause(live: Live) -> None:

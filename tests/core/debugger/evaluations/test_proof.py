@@ -218,7 +218,22 @@ def test_seeds_at_which_the_task_always_failed_go_before_others(store):
     plan = planned(store)
     assert plan.repair is not None
     assert {(spot.task, spot.seed) for spot in plan.repair.choosing[:2]} == {(TASK, 70), (TASK, 90)}
-    assert [spot.seed for spot in plan.repair.choosing[2:]] == list(range(1, 7))
+    assert [spot.seed for spot in (*plan.repair.choosing[2:], *plan.repair.sealed)] == list(range(1, 11))
+
+
+def test_a_change_that_breaks_other_seeds_is_not_proven_by_those_that_always_failed(store):
+    for seed in range(100, 112):
+        made(store, False, seed=seed)
+    plan = planned(store)
+    assert plan.repair is not None
+    assert [spot.seed >= 100 for spot in plan.repair.choosing] == [True] * 4 + [False] * 4
+    assert all(0 < spot.seed < 100 for spot in plan.repair.sealed)
+
+    def mends_some_and_breaks_others(case: Case) -> bool:
+        return with_it(case) == (case.seed >= 100 or case.seed == 0)
+
+    _, proof = carried_out(store, plan, mends_some_and_breaks_others)
+    assert proof.candidates[0].outcome in ("harmful", "inconclusive")
 
 
 def test_a_task_without_seeds_that_passed_before_is_proved_by_what_passed_before(store):

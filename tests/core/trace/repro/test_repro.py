@@ -14,9 +14,11 @@ from core.schema.errors import DataError, UsageError
 from core.schema.observation import Box, Element, Observation
 from core.schema.step import Acted, Observed, Reviewed
 from core.trace.calls import stored_prompt, stored_reply
-from core.trace.records import ATTACHED_NAME
+from core.trace.evaluations import create_evaluation
+from core.trace.records import ATTACHED_NAME, Case, CaseAttempt
 from core.trace.repro.exporter import export_repro
 from core.trace.repro.importer import import_repro, import_summary, is_repro
+from core.trace.repro.rows import Unchanged
 from core.trace.store import TraceStore
 from tests.core.trace.making import start, write_run, write_step
 
@@ -241,6 +243,10 @@ def test_the_users_own_files_are_kept_with_a_run_and_are_in_no_file_of_it(store,
     assert b"Zebras" not in everything(path)
     _, copy = import_repro(other, path)
     assert other.own_files(copy) is None
+    attempt = CaseAttempt(
+        evaluation=create_evaluation(other, "mine", "{}"), case=Case(variant="a", task="b", seed=1)
+    )
+    assert other.own_files(store.copy_to(other, run, Unchanged(), attempt=attempt)) == texts
 
 
 def test_the_program_of_an_attached_agent_is_in_no_file_and_none_that_a_file_names_comes_in(

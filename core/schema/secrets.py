@@ -276,10 +276,18 @@ def has_placeholder(text: str) -> bool:
 
 def is_text_of(stored: str, text: str) -> bool:
     """Return whether a stored text is this one, but for what may be hidden in it."""
-    parts = re.split(rf"•+|{_HIDDEN}", stored)
-    return stored == text or (
-        len(parts) > 1 and re.fullmatch(".*?".join(map(re.escape, parts)), text, re.DOTALL) is not None
-    )
+    first, *others = re.split(rf"•+|{_HIDDEN}", stored)
+    if not others:
+        return stored == text
+    *others, last = others
+    at, end = len(first), len(text) - len(last)
+    if not (at <= end and text.startswith(first) and text.endswith(last)):
+        return False
+    for part in others:
+        if (found := text.find(part, at, end)) < 0:
+            return False
+        at = found + len(part)
+    return True
 
 
 def _unescaped(text: str) -> str:

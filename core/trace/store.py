@@ -264,7 +264,7 @@ class TraceStore:
             "owner": None,
         }
         if own_files is not None:
-            begun = run_reader.kept_for_run(self._database, run, "own_files")
+            begun = self._read(lambda: run_reader.kept_for_run(self._database, run, "own_files"))
             if begun != writing.own_files_stored(self._database, own_files):
                 values["own_files"] = None
         self._update_run(run, values)

@@ -1,6 +1,5 @@
 """What the kinds of causes read of a failed run, and of a successful run on the same task: each part once."""
 
-import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
 from typing import TypeVar
@@ -50,14 +49,6 @@ def values_of(parameter: Parameter) -> tuple[str, object]:
     choices = parameter.choices or ()
     is_free = parameter.type != "integer"
     return parameter.name, sorted(comparable(one.value) for one in choices) if is_free else len(choices)
-
-
-def _is_same(here: str, there: str) -> bool:
-    """Return whether two texts are the same but for what is hidden in one of them."""
-    hidden, whole = (here, there) if "•" in here else (there, here)
-    return hidden == whole or bool(
-        re.fullmatch(".*?".join(map(re.escape, re.split("•+", hidden))), whole, re.DOTALL)
-    )
 
 
 class RunFacts:
@@ -240,7 +231,7 @@ class FailureFacts(RunFacts):
         for mine, theirs in zip(self.steps, success.steps, strict=False):
             pairs = zip(self.traits(mine.number), success.traits(theirs.number), strict=True)
             for (what, here), (_, there) in pairs:
-                if not _is_same(str(here), str(there)):
+                if not (is_text_of(str(here), str(there)) or is_text_of(str(there), str(here))):
                     return mine, theirs, what
         return None
 

@@ -97,7 +97,11 @@ def _with_ways_back(causes: Sequence[Cause]) -> list[Cause]:
     ]
 
     def way_back(cause: Cause) -> Patch | None:
-        near = [edit for edit in edits if edit.file == cause.file and abs(edit.line - cause.line) <= _NEAR]
+        near = [
+            edit
+            for edit in edits
+            if edit.file == cause.file and cause.line and abs(edit.line - cause.line) <= _NEAR
+        ]
         return min(near, key=lambda edit: abs(edit.line - cause.line)).patch if near else None
 
     return [each if each.patch else each.replace(patch=way_back(each)) for each in causes]

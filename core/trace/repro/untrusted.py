@@ -88,8 +88,12 @@ def take_over(source: Path, target: Path, name: str) -> None:
                 _fill(copy, connection, known, name)
     except sqlite3.Error as error:
         raise DataError(f"{name} cannot be read: {_reason(error)}; get the file again.") from error
-    except UnicodeDecodeError as error:  # SQLite's own sentence about a damaged schema, which cannot be read either.
-        raise DataError(f"{name} cannot be read: it is damaged, or not a trace; get the file again.") from error
+    except (
+        UnicodeDecodeError
+    ) as error:  # SQLite's own sentence about a damaged schema, which cannot be read either.
+        raise DataError(
+            f"{name} cannot be read: it is damaged, or not a trace; get the file again."
+        ) from error
 
 
 def _opened(path: Path) -> sqlite3.Connection:

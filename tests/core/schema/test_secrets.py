@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from core.schema.secrets import (
     Secrets,
+    is_text_of,
     kind_of_field,
     kind_of_header,
     kind_of_name,
@@ -284,3 +285,15 @@ def test_names_stand_for_the_secrets_of_a_task():
     assert with_values("<secret:one>!", {"one": "1"}) == "1!"
     with pytest.raises(KeyError):
         with_values("<secret:three>", {})
+
+
+@given(st.lists(st.sampled_from(["", "a", "ab", "\n", "b"]), min_size=1, max_size=5), st.data())
+def test_a_text_is_known_again_with_anything_in_place_of_what_is_hidden(parts, data):
+    hidden = st.sampled_from(["••", "<secret:pin>"])
+    stored, text = parts[0], parts[0]
+    for part in parts[1:]:
+        stored += data.draw(hidden) + part
+        text += data.draw(st.text("ab\n", max_size=3)) + part
+    assert is_text_of(stored, text)
+    assert not is_text_of(stored, f"x{text}") or parts[0] == ""
+    assert not is_text_of(stored, f"{text}x") or parts[-1] == ""

@@ -71,10 +71,13 @@ def state_on(task, capture, preset, policy=None):
     return state
 
 
-def states_on(task, capture, preset, resources):
-    """Yield the run at a page, with each policy of the site at work where the preset has policies."""
+def states_on(task, capture, preset, resources, form="lines"):
+    """Yield the run at a page, where the preset has policies with each of the site at work.
+
+    What a form asks for does not depend on the policy: with the others than lines one is enough.
+    """
     policies = resources.policies.applying(task.environment, capture.observation.url)
-    for policy in policies if preset.has("policies") else [None]:
+    for policy in (policies if form == "lines" else policies[:1]) if preset.has("policies") else [None]:
         yield state_on(task, capture, preset, policy)
 
 
@@ -95,7 +98,7 @@ def prompts(looks, request):
         return [
             (task, state, asked)
             for task, capture in looks
-            for state in states_on(task, capture, preset, resources)
+            for state in states_on(task, capture, preset, resources, form)
             for asked in await asked_at(state, resources)
         ]
 

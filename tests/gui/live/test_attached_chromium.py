@@ -1,4 +1,4 @@
-"""tests/gui/live/test_attached_agent.py and test_launched_browser.py in an installed Chromium."""
+"""An attached agent in an installed Chromium: what depends on the browser that the window drives."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,32 +10,22 @@ from pytestqt.qtbot import QtBot
 from core.browser.chromium import ChromiumHost
 from tests.gui.live.attached import AttachedWindow
 from tests.gui.live.test_attached_agent import (
-    test_a_built_in_agent_goes_on_where_it_was_gone_back_to,
-    test_an_agent_that_is_killed_while_it_is_held_ends_its_run,
-    test_another_action_than_the_agents_is_done_in_its_place,
     test_it_is_brought_back_to_a_step_by_its_recorded_answers_and_goes_on_live,
     test_it_is_stepped_from_its_question_to_its_click_to_success,
-    test_what_it_does_is_refused_until_it_asks_again,
 )
 from tests.gui.live.test_launched_browser import (
     CONTEXTS,
     ran,
     test_contexts_one_after_another_begin_clean,
-    test_it_is_brought_back_to_a_step,
     test_two_browsers_at_once_have_tabs_of_their_own,
 )
 from tests.llm_server import LLMServer
 
 __all__ = [
-    "test_a_built_in_agent_goes_on_where_it_was_gone_back_to",
-    "test_an_agent_that_is_killed_while_it_is_held_ends_its_run",
-    "test_another_action_than_the_agents_is_done_in_its_place",
     "test_contexts_one_after_another_begin_clean",
-    "test_it_is_brought_back_to_a_step",
     "test_it_is_brought_back_to_a_step_by_its_recorded_answers_and_goes_on_live",
     "test_it_is_stepped_from_its_question_to_its_click_to_success",
     "test_two_browsers_at_once_have_tabs_of_their_own",
-    "test_what_it_does_is_refused_until_it_asks_again",
 ]
 pytestmark = pytest.mark.browser
 

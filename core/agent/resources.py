@@ -50,9 +50,7 @@ class AgentResources:
             for name, path in files_in(folder):
                 with suppress(DataError, OSError):
                     texts.setdefault(name, read_text(path, line_ends=True))
-                if sum(map(len, texts.values())) > _MOST_OF_OWN:
-                    return None
-        return texts
+        return texts if sum(map(len, texts.values())) <= _MOST_OF_OWN else None
 
     def changed(self, changes: Changes) -> "AgentResources":
         """Return this with the policies and exemplars of a branch; itself if there are no others.

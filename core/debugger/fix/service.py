@@ -505,7 +505,7 @@ class FixService(Service[FixView]):
     def _as_now(self, candidate: Candidate) -> Candidate:
         """Return a change with what the files are now; raises UsageError if it does not fit them any more."""
         files = self.files
-        now = change_of(candidate.files, files)
+        now = change_of(candidate.files, files, what=candidate.what)
         if now.base != candidate.base and not is_in_use(candidate.files, files):
             raise UsageError(
                 f"{', '.join(candidate.files)} was changed since this change was made, so it does not fit any more. "

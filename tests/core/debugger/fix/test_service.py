@@ -333,6 +333,37 @@ def test_what_was_saved_is_proved_against_what_there_was_before_and_a_proof_is_e
     assert not fix.view.clue.can_be_kept
 
 
+def test_the_change_of_a_cause_is_proved_as_it_is_and_refused_once_its_file_is_another_one(
+    fix, live, server, monkeypatch, tmp_path
+):
+    path = live.config / NAME
+    path.parent.mkdir(parents=True, exist_ok=True)
+    server.otherwise = obeys
+    live.session.agent.set_preset("step")
+    live.session.run_commands.set_max_steps(2)
+    page = page_file(tmp_path, "<button>Save</button><button>Delete</button>")
+    for word, success in (("Save", True), ("Delete", False)):
+        path.write_text(POLICY.format(words=f"Press {word}."))
+        live.open("web/open", url=page, instruction="Keep the draft.")
+        live.session.run_commands.run()
+        live.wait_mode("ended")
+        live.session.run_commands.end(success)
+        live.wait(lambda success=success: live.view.success is success)
+    run = live.view.run
+    clue = fix.open(run).clue
+    assert (clue.place, clue.certainty) == (f"{NAME}:9", "sure")
+    assert clue.candidate.files == {NAME: POLICY.format(words="Press Save.")}
+    process(monkeypatch, tmp_path, "sys.exit(0)")
+    fix.service.prove("", "", 5)
+    live.wait(lambda: any(one.run == run for one in plans(live)) and not fix.view.proving)
+    (candidate,) = next(one for one in plans(live) if one.run == run).repair.candidates
+    assert (candidate.files, candidate.origin) == (clue.candidate.files, "cause")
+    assert candidate.rest
+    path.write_text(POLICY.format(words="Press neither."))
+    fix.service.prove("", "", 5)
+    live.wait(lambda: "was changed since this change was made" in fix.view.problem)
+
+
 def test_what_cannot_be_proved_says_why(fix, failed, live, monkeypatch, tmp_path):
     text = fix.open(failed, 1).text.text
     fix.service.prove(NAME, text, 5)

@@ -88,6 +88,10 @@ def fix(live):
 @pytest.fixture
 def failed(live, server, tmp_path):
     """A run by a policy that says to press the wrong button."""
+    return run_once(live, server, tmp_path)
+
+
+def run_once(live, server, tmp_path) -> int:
     path = live.config / NAME
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(POLICY.format(words="Press Delete."))
@@ -336,30 +340,23 @@ def test_what_was_saved_is_proved_against_what_there_was_before_and_a_proof_is_e
 def test_the_change_of_a_cause_is_proved_as_it_is_and_refused_once_its_file_is_another_one(
     fix, live, server, monkeypatch, tmp_path
 ):
-    path = live.config / NAME
+    name = "prompts/step/user.j2"
+    path, bundled = live.config / name, (RESOURCES / name).read_text("utf-8")
     path.parent.mkdir(parents=True, exist_ok=True)
-    server.otherwise = obeys
-    live.session.agent.set_preset("step")
-    live.session.run_commands.set_max_steps(2)
-    page = page_file(tmp_path, "<button>Save</button><button>Delete</button>")
-    for word, success in (("Save", True), ("Delete", False)):
-        path.write_text(POLICY.format(words=f"Press {word}."))
-        live.open("web/open", url=page, instruction="Keep the draft.")
-        live.session.run_commands.run()
-        live.wait_mode("ended")
-        live.session.run_commands.end(success)
-        live.wait(lambda success=success: live.view.success is success)
-    run = live.view.run
-    clue = fix.open(run).clue
-    assert (clue.place, clue.certainty) == (f"{NAME}:9", "sure")
-    assert clue.candidate.files == {NAME: POLICY.format(words="Press Save.")}
+    path.write_text(f"Be quick.\n{bundled}")
+    run = run_once(live, server, tmp_path)
+    at = next(at for at, one in enumerate(fix.open(run).clues) if one.place == f"{name}:1")
+    fix.service.choose_clue(at)
+    live.wait(lambda: fix.view.chosen == at)
+    clue = fix.view.clue
+    assert clue.candidate.files == {name: bundled}
     process(monkeypatch, tmp_path, "sys.exit(0)")
     fix.service.prove("", "", 5)
     live.wait(lambda: any(one.run == run for one in plans(live)) and not fix.view.proving)
     (candidate,) = next(one for one in plans(live) if one.run == run).repair.candidates
     assert (candidate.files, candidate.origin) == (clue.candidate.files, "cause")
     assert candidate.rest
-    path.write_text(POLICY.format(words="Press neither."))
+    path.write_text(f"Take your time.\n{bundled}")
     fix.service.prove("", "", 5)
     live.wait(lambda: "was changed since this change was made" in fix.view.problem)
 

@@ -132,10 +132,13 @@ def told(rows: Sequence[Mapping[str, Any]]) -> str:
     proven = [row for row in chosen if row["outcome"] == "proven"]
     holds, fresh = (sum(row[name] for row in proven) for name in ("holds", "fresh"))
     harmed, others = (sum(row[name] for row in chosen) for name in ("harmed", "others"))
+    # Of two faults at once, often only one has a change, which mends nothing alone.
+    pairs, mended_pairs = (sum(row["operator"] == "two at once" for row in some) for some in (tried, chosen))
     return "\n".join(
         (
             f"{len(rows)} faults, {len(tried)} with a change that a cause proposes",
             f"mended: {len(chosen)} of {len(tried)}, {len(proven)} of them proven",
+            f"of these one fault: {len(chosen) - mended_pairs} of {len(tried) - pairs}, two: {mended_pairs} of {pairs}",
             f"what is proven succeeds in {holds} of {fresh} unseen cases that the agent without the fault passes",
             f"what mends fails {harmed} of {others} unseen cases that pass without it",
         )

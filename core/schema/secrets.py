@@ -269,16 +269,18 @@ def is_placeholder(value: str) -> bool:
     return not value.strip("•") or re.fullmatch(_HIDDEN, value) is not None
 
 
-def has_placeholder(text: str) -> bool:
-    """Return whether something is hidden in a text."""
-    return "•" in text or re.search(_HIDDEN, text) is not None
+def placeholders_in(text: str) -> list[str]:
+    """Return what may stand for something hidden in a text, in order; a single bullet does not."""
+    return re.findall(_OF_HIDDEN, text)
 
 
 def is_text_of(stored: str, text: str) -> bool:
-    """Return whether a stored text is this one, but for what may be hidden in it."""
-    first, *others = re.split(rf"•+|{_HIDDEN}", stored)
-    if not others:
+    """Return whether a stored text is this one, but for what is hidden in it and not in the other."""
+    if placeholders_in(stored) == placeholders_in(text):
         return stored == text
+    first, *others = re.split(_OF_HIDDEN, stored)
+    if not others:
+        return False
     *others, last = others
     at, end = len(first), len(text) - len(last)
     if not (at <= end and text.startswith(first) and text.endswith(last)):
@@ -523,6 +525,7 @@ def left_out(counts: dict[str, int]) -> str:
 
 _SLUGS = {kind: kind.lower().replace(" ", "-") for kind in get_args(Kind)}
 _HIDDEN = rf"\bremoved-(?:{'|'.join(_SLUGS.values())})-\d+\b|<secret:[\w.-]+>|\[key\]"
+_OF_HIDDEN = rf"•{{2,}}|{_HIDDEN}"
 _OPAQUE = frozenset({"token", "cookie", "key"})
 """Kinds that are never what a person types, so that Basic authentication does not have them."""
 

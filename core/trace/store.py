@@ -7,15 +7,16 @@ stored, and everything before it is kept.
 import json
 import time
 from collections.abc import Callable, Collection, Generator, Iterable, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 from core.schema.changes import Changes
+from core.schema.errors import TraceError
 from core.schema.events import LogLine
 from core.schema.exemplar import Recall
 from core.schema.observation import Observation
-from core.schema.secrets import Kind, Secrets, told_by
+from core.schema.secrets import Kind, Secrets, is_text_of, told_by
 from core.schema.step import Aligned, BlobHash, PhaseRecord, Recalled, record_of
 from core.schema.task import Verdict
 from core.storage.database import BUSY_SECONDS
@@ -250,8 +251,8 @@ class TraceStore:
     ) -> None:
         """Store the end of a run.
 
-        Where `own_files`, those of the user as they are now, are not those that the run began with, it is not known
-        which of them a step used, and none stay stored.
+        Of `own_files`, those of the user as they are now, it is not known what the steps used where one is not as
+        it was when the run began.
         """
         values: dict[str, Any] = {
             "outcome": outcome,
@@ -264,10 +265,24 @@ class TraceStore:
             "owner": None,
         }
         if own_files is not None:
-            begun = self._read(lambda: run_reader.kept_for_run(self._database, run, "own_files"))
-            if begun != writing.own_files_stored(self._database, own_files):
-                values["own_files"] = None
+            # What is damaged cannot be compared, and the run has ended all the same.
+            with suppress(TraceError):
+                values |= self._changed_files(run, own_files)
         self._update_run(run, values)
+
+    def _changed_files(self, run: int, now: Mapping[str, str]) -> dict[str, Any]:
+        """Return what to store if some of the user's files are not as they were when a run began."""
+        begun = self.own_files(run)
+        if begun is None:
+            return {}
+        texts = {
+            name: text if text is not None and name in now and is_text_of(text, now[name]) else None
+            for name, text in {**dict.fromkeys(now), **begun}.items()
+        }
+        if texts == begun:
+            return {}
+        with self._write(run):
+            return {"own_files": writing.put_own_files(self._database, texts)}
 
     def name_run(self, run: int, name: str) -> None:
         """Call a run by a name of the person's; none takes it away."""
@@ -383,8 +398,11 @@ class TraceStore:
         """Return the preset's file as it was when the run began."""
         return self._read(lambda: run_reader.kept_for_run(self._database, run, "preset_text")).decode()
 
-    def own_files(self, run: int) -> dict[str, str] | None:
-        """Return the user's own files that a run was made with, by their names; None if they are not known."""
+    def own_files(self, run: int) -> dict[str, str | None] | None:
+        """Return the user's own files that a run was made with, by their names; None if they are not known.
+
+        A file that was changed during the run has no text: it is not known with which one a step was made.
+        """
         data = self._read(lambda: run_reader.kept_for_run(self._database, run, "own_files"))
         try:
             return dict(json.loads(data)) if data else None

@@ -36,18 +36,19 @@ def insert_run(database: TraceDatabase, start: RunStart, owner: str) -> int:
             start.preset_text.encode(errors="replace"), "text/plain"
         )
     if start.own_files is not None:
-        values["own_files"], _ = database.blobs.put(own_files_stored(database, start.own_files), JSON)
+        values["own_files"] = put_own_files(database, start.own_files)
     run = database.insert("runs", {**values, "started": time.time(), "owner": owner})
     if start.attempt is not None:
         insert_attempt(database, start.attempt, run=run)
     return run
 
 
-def own_files_stored(database: TraceDatabase, texts: Mapping[str, str]) -> bytes:
-    """Return the user's own files as they are stored: as JSON, without secrets, also those seen by their form."""
-    for text in texts.values():
+def put_own_files(database: TraceDatabase, texts: Mapping[str, str | None]) -> int:
+    """Store the user's own files, without secrets, also those seen by their form; return the blob's row."""
+    for text in filter(None, texts.values()):
         database.secrets.look_in_text(text)
-    return json.dumps({name: database.secrets.text(text) for name, text in texts.items()}).encode()
+    hidden = {name: text and database.secrets.text(text) for name, text in texts.items()}
+    return database.blobs.put(json.dumps(hidden).encode(), JSON)[0]
 
 
 def insert_attempt(

@@ -67,9 +67,13 @@ class RunFacts:
         return tuple(step for step in steps if step.action or step.outcome != "pending") or steps
 
     @cached_property
-    def own_files(self) -> Mapping[str, str] | None:
-        """The user's own files that the run was made with, by their names; None if they are not known."""
+    def own_files(self) -> Mapping[str, str | None] | None:
+        """As `TraceStore.own_files`."""
         return self.store.own_files(self.row.run)
+
+    def is_stored(self, name: str) -> bool:
+        """Return whether it is known which text of a file the run was made with."""
+        return self.own_files is not None and self.own_files.get(name, "") is not None
 
     @cached_property
     def calls(self) -> Mapping[int, tuple[CallRecord, ...]]:
@@ -266,14 +270,16 @@ class FailureFacts(RunFacts):
             return None
 
     def text_then(self, name: str) -> str | None:
-        """Return the text of a file that the run began with, as far as it is stored; None if there was none."""
-        if self.own_files is None:
-            return self.text_now(name)
-        return self.own_files.get(name, self.files.bundled(name))
+        """Return the text of a file that the run was made with, that of now if it is not known; None for none."""
+        return self.text_in(self, name) if self.is_stored(name) else self.text_now(name)
+
+    def text_in(self, run: RunFacts, name: str) -> str | None:
+        """Return the text of a file that a run was made with, which is stored; None if there was none."""
+        return (run.own_files or {}).get(name, self.files.bundled(name))
 
     def changed_since(self, name: str) -> str:
         """Return a sentence if a file is not as it was in the run, as far as that is known; nothing if it is."""
-        if self.own_files is not None and name.partition("/")[0] in OWN_FOLDERS:
+        if self.is_stored(name) and name.partition("/")[0] in OWN_FOLDERS:
             then, now = self.text_then(name), self.text_now(name)
             is_same = then == now or (then is not None and now is not None and is_text_of(then, now))
             return "" if is_same else "The file is another one now than when the run began."

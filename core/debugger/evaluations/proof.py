@@ -107,11 +107,13 @@ def _sets(request: RepairRequest, row: RunRow, store: TraceStore, environments: 
     opened = {spot for _, plan in _repairs(store, row.run) for spot in _repair(plan).sealed}
     seeded = row.environment != "web" and environments.find(row.task).seeded
     if seeded:
-        seeds = range(row.seed + 1, row.seed + 2 + needed + len(passed) + len(opened) + len(used))
-        fresh = [Spot(task=row.task, seed=seed) for seed in seeds]
         # Where the task always failed so far, a pair may tell of a fault of few seeds, but never of harm.
         seen = [spot for spot, runs in stored.items() if spot.task == row.task and not any(runs)]
-        alike += [spot for spot in seen if spot not in {own, *alike}][: request.pairs // 2]
+        seeds = range(row.seed + 1, row.seed + 2 + needed + len(seen) + len(passed) + len(opened) + len(used))
+        failing = {spot.seed for spot in seen}
+        fresh = [Spot(task=row.task, seed=seed) for seed in seeds if seed not in failing]
+        more = max(request.pairs // 2 - len(alike), 0)
+        alike += [spot for spot in seen if spot not in {own, *alike}][:more]
     elif row.environment == "web":
         fresh = []
     else:
@@ -128,7 +130,7 @@ def _sets(request: RepairRequest, row: RunRow, store: TraceStore, environments: 
     else:
         known |= {*passed}
     spots = list(dict.fromkeys(spot for spot in (*alike, *fresh) if spot not in known))
-    # Of those that are sealed, nobody knows how they end, if there are enough such.
+    # Of those that are sealed, it is not known how they end, if there are enough such.
     usable = set(spots)
     spots = list(
         dict.fromkeys((*spots[: request.pairs], *(each for each in fresh if each in usable), *spots))

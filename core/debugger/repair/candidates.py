@@ -91,7 +91,7 @@ def applied(
             refused.append(RefusedBlock(name, f"This is no file that can be changed; {near(name, names)}"))
             continue
         text = texts[name] if name in texts else files.read(name)
-        if "\r\n" in text:
+        if "\r\n" in text and text.count(find) != 1:
             find, put = (part.replace("\r\n", "\n").replace("\n", "\r\n") for part in (find, put))
         count = text.count(find) if find else 0
         if count == 1:

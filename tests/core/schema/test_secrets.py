@@ -295,5 +295,7 @@ def test_a_text_is_known_again_with_anything_in_place_of_what_is_hidden(parts, d
         stored += data.draw(hidden) + part
         text += data.draw(st.text("ab\n", max_size=3)) + part
     assert is_text_of(stored, text)
+    assert not is_text_of("a••b••c", "a__c")
+    assert not is_text_of("ab••ba", "aba")
     assert not is_text_of(stored, f"x{text}") or parts[0] == ""
     assert not is_text_of(stored, f"{text}x") or parts[-1] == ""

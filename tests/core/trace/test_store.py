@@ -40,6 +40,45 @@ def test_a_run_is_read_back_as_it_was_begun_and_ended(store):
     assert store.preset_text(run) == "title = 'Plain'\n"
 
 
+def ended(store, run, files):
+    store.end_run(run, outcome="done", verdict=Verdict(), seconds=1.0, seconds_in_llm=0.5, own_files=files)
+    return store.own_files(run)
+
+
+def test_an_own_file_that_changed_during_a_run_has_no_text_and_the_others_keep_theirs(store):
+    texts = {"policies/a.md": "a", "policies/b.md": "b", "policies/c.md": "c"}
+    run = store.begin_run(start().replace(own_files=texts))
+    now = {"policies/a.md": "a", "policies/b.md": "B", "policies/d.md": "d"}
+    known = {"policies/a.md": "a", "policies/b.md": None, "policies/c.md": None, "policies/d.md": None}
+    assert ended(store, run, now) == known
+    # When it is taken up and ended again, what was unknown stays so.
+    assert ended(store, run, texts) == known
+    assert ended(store, store.begin_run(start()), texts) is None
+
+
+def test_own_files_that_did_not_change_are_known_though_a_secret_of_theirs_was_learnt_since(store):
+    texts = {"policies/a.md": "Log in with mango-tree-12.", "policies/b.md": "https://ann:pass-word-9@x.org"}
+    run = store.begin_run(start().replace(own_files=texts))
+    begun = store.own_files(run)
+    store.secrets.add("password", "mango-tree-12")
+    assert ended(store, run, texts) == begun
+    again = store.begin_run(start().replace(own_files=texts))
+    assert "mango" not in store.own_files(again)["policies/a.md"]
+    assert "pass-word-9" not in store.own_files(again)["policies/b.md"]
+    known = ended(store, again, texts)
+    assert known == store.own_files(again)
+    assert None not in known.values()
+
+
+def test_a_run_ends_though_what_is_stored_of_its_files_is_damaged(store):
+    run = store.begin_run(start().replace(own_files={"policies/a.md": "a"}))
+    with store._write():
+        blob, _ = store._database.blobs.put_damaged("0" * 64)
+        store._database.update("runs", {"run": run}, {"own_files": blob})
+    store.end_run(run, outcome="done", verdict=Verdict(), seconds=1.0, seconds_in_llm=0.5, own_files={})
+    assert store.run(run).outcome == "done"
+
+
 def test_a_verdict_can_be_given_later(store):
     run = write_run(store)
     store.set_verdict(run, Verdict(success=True, judge="person"))

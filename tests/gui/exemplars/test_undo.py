@@ -46,10 +46,11 @@ class Desk:
 
     def edit(self):
         """Open the exemplar in the editor."""
+        before = self.editor.shown.opened if self.editor.shown is not None else None
         self.editor.open(ONE.id)
         shown = self.editor.shown
         assert shown is not None
-        self.wait(lambda: shown.opened is not None and f'id = "{ONE.id}"' in shown.text.text)
+        self.wait(lambda: shown.opened not in (None, before) and f'id = "{ONE.id}"' in shown.text.text)
         return shown
 
     def stored(self):

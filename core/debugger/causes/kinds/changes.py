@@ -1,17 +1,19 @@
 """Causes in the files of an agent: one that is wrong, and what was changed since a success or of bundled files."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import tomllib
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import takewhile
 from typing import Any, NamedTuple
 
-from core.debugger.causes.facts import FailureFacts
+from core.debugger.causes.facts import FailureFacts, RunFacts
 from core.debugger.causes.kinds.kind import CauseKind, patch_of, told
 from core.debugger.causes.records import Cause, Evidence, EvidencePart, Patch
 from core.debugger.compare.views import comparable
-from core.schema.secrets import has_placeholder
+from core.schema.secrets import placeholders_in
 from core.schema.step import Abstracted, CallRecord, Committed
+from core.settings.toml_layout import layout
 from core.trace.calls import stored_prompt
 from core.trace.records import StepRow
 
@@ -65,7 +67,8 @@ def _changes(old: str, new: str) -> Iterator[_Change]:
     a, b = ([line.rstrip("\r\n") for line in lines] for lines in (olds, news))
     for tag, first, last, start, end in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
         gone, came = (_first_line(some) for some in (olds[first:last], news[start:end]))
-        is_hidden = any(map(has_placeholder, (*olds[first:last], *news[start:end])))
+        blocks = ("".join(olds[first:last]), "".join(news[start:end]))
+        is_hidden = placeholders_in(blocks[0]) != placeholders_in(blocks[1])
         if tag != "equal" and (gone or came) and not is_hidden:
             begin, stop = (sum(map(len, news[:at])) for at in (start, end))
             yield _Change(start, gone, came, begin, stop, "".join(olds[first:last]))
@@ -160,34 +163,40 @@ class FileEdited(CauseKind):
     weight = 0.9
 
     def find(self, facts: FailureFacts) -> Iterator[Cause]:
-        success = facts.success
-        if facts.own_files is not None and success is not None and success.own_files is not None:
-            used = _used_files(facts)
-            policies = (frame.file for step in success.steps for frame in success.frames(step.number))
-            for file in dict.fromkeys((*used, *filter(None, map(facts.name_of, policies)))):
-                if not file.startswith("presets/"):  # Their texts are compared in any case.
-                    yield from self._since(facts, file, used.get(file, 0), success.own_files)
-            return
-        for file, step in _used_files(facts).items():
-            if success is None or not file.startswith("presets/"):
-                yield from self._of_bundled(facts, file, step)
+        success, used = facts.success, _used_files(facts)
+        policies = [
+            frame.file
+            for step in (success.steps if success is not None else ())
+            for frame in (success.frames(step.number) if success is not None else ())
+        ]
+        for file in dict.fromkeys((*used, *filter(None, map(facts.name_of, policies)))):
+            if success is None:
+                yield from self._of_bundled(facts, file, used[file])
+            elif file.startswith("presets/"):
+                continue  # Their texts are compared in any case.
+            elif success.is_stored(file):
+                yield from self._since(facts, file, used.get(file, 0), success)
+            elif file in used:
+                yield from self._of_bundled(facts, file, used[file])
 
-    def _since(
-        self, facts: FailureFacts, file: str, step: int, earlier: Mapping[str, str]
-    ) -> Iterator[Cause]:
+    def _since(self, facts: FailureFacts, file: str, step: int, success: RunFacts) -> Iterator[Cause]:
         """Yield what was changed in a file since the success; `step` used it first, 0 for none."""
-        before, then = earlier.get(file, facts.files.bundled(file)), facts.text_then(file)
+        before, then = facts.text_in(success, file), facts.text_then(file)
         why = "Your own files are stored with each run."
+        if not facts.is_stored(file):
+            why = f"Which text of it run {facts.row.run} was made with is not stored; it is compared as it is now."
         if before is None or then is None:
             if before != then:
-                what = (
-                    f"{file} is {'new' if before is None else 'gone'} since {facts.success_in_words}, began."
-                )
+                how = "new" if before is None else "gone"
+                what = f"{file} is {how} since {facts.success_in_words}, began."
                 seen = Evidence(step=step or facts.at, part=_part_of(file), text=file)
                 yield told(step or facts.at, what, seen, at=(file, 0), certainty="possible", why=why)
             return
         for at, change in _placed(facts, file, step, before, then):
-            more: dict[str, Any] = {"certainty": "likely", "weight": _SINCE} if at else {"weight": _ELSEWHERE}
+            is_likely = at and facts.is_stored(file)
+            more: dict[str, Any] = (
+                {"certainty": "likely", "weight": _SINCE} if is_likely else {"weight": _ELSEWHERE}
+            )
             what = f"{file} was another one when {facts.success_in_words}, began"
             yield self._edit(
                 facts, file, at, what, change, then, why=why, **{"certainty": "possible", **more}
@@ -222,7 +231,7 @@ class FileEdited(CauseKind):
 def _placed(facts: FailureFacts, file: str, step: int, before: str, then: str) -> list[tuple[int, _Change]]:
     """Return the changes of a file, each with the first step that used it: first those that one did."""
     placed = [
-        (_step_at(facts, file, step, change.at + 1) if step else 0, change)
+        (_step_at(facts, file, then, step, change.at + 1) if step else 0, change)
         for change in _changes(before, then)
     ]
     return sorted(placed, key=lambda one: not one[0])[:_EDITS]
@@ -253,15 +262,23 @@ def _used_files(facts: FailureFacts) -> dict[str, int]:
     return used
 
 
-def _step_at(facts: FailureFacts, file: str, first: int, line: int) -> int:
+def _step_at(facts: FailureFacts, file: str, text: str, first: int, line: int) -> int:
     """Return the first step that used a line of a file; 0 for a line of a state that the run did not come to."""
-    if file != facts.space_file or facts.space is None:
+    if file != facts.space_file:
         return first
-    lines = [(facts.line_in_space("state", at), state.name) for at, state in enumerate(facts.space.state)]
+    places = layout(text)
+    lines = [(places.line_of(("state", at)) or 0, name) for at, name in enumerate(_names_of_states(text))]
     name = next((name for start, name in reversed(lines) if start <= line), "")
     if not name:
         return first
     return next((step.number for step in _own_steps(facts) if name in _states_of(facts, step.number)), 0)
+
+
+def _names_of_states(text: str) -> list[str]:
+    try:
+        return [str(state.get("name", "")) for state in tomllib.loads(text).get("state", ())]
+    except (tomllib.TOMLDecodeError, AttributeError, TypeError):
+        return []  # No run was made with it.
 
 
 def _states_of(facts: FailureFacts, step: int) -> tuple[str, str]:
@@ -299,7 +316,7 @@ def _place(
 ) -> tuple[str, int, bool]:
     """Return file and line of a change in a message, and whether it was found by what came or went, not around it."""
     at, gone, came, *_ = changed
-    files = {name: facts.files.read(name).splitlines() for name in names if name}
+    files = {name: (facts.text_now(name) or "").splitlines() for name in names if name}
     before, after = (next(filter(str.strip, some), "") for some in (lines[:at][::-1], lines[at:]))
     first = next(iter(files), "")
     for words, further in ((came, 0), (gone, 0), (before, 1), (after if before else "", 0)):
@@ -317,7 +334,7 @@ def _place(
 def page_line(facts: FailureFacts, names: Sequence[str]) -> tuple[str, int] | None:
     """Return the file and line in which templates show the page; None if none of them does."""
     for name in filter(None, names):
-        for number, line in enumerate(facts.files.read(name).splitlines(), 1):
+        for number, line in enumerate((facts.text_now(name) or "").splitlines(), 1):
             if _PAGE.search(line):
                 return name, number
     return None

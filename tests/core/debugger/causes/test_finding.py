@@ -154,6 +154,10 @@ def test_what_is_hidden_in_a_stored_text_is_no_change(hidden: str) -> None:
     ]
     assert is_text_of(after, before.replace("emma", "Emma"))
     assert not is_text_of(after, before)
+    # What both have is no secret: it was written so.
+    written = f"Type {hidden}.\n"
+    assert [change.came for change in _changes(written, f"Now type {hidden}.\n")] == [f"Now type {hidden}."]
+    assert not is_text_of(written, f"Now type {hidden}.\n")
 
 
 def test_files_that_were_changed_during_the_success_are_not_known(live: Live) -> None:
@@ -166,7 +170,7 @@ def test_files_that_were_changed_during_the_success_are_not_known(live: Live) ->
     live.session.run_commands.run()
     live.wait_mode("ended")
     with closing(live.store()) as store:
-        assert store.own_files(live.view.run or 0) is None
+        assert store.own_files(live.view.run or 0) == {SHOP: None}
 
 
 def test_an_edit_that_a_success_had_as_well_is_no_cause(live: Live) -> None:

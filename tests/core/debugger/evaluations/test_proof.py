@@ -222,15 +222,15 @@ def test_seeds_at_which_the_task_always_failed_go_before_others(store):
 
 
 def test_a_change_that_breaks_other_seeds_is_not_proven_by_those_that_always_failed(store):
-    for seed in range(100, 112):
+    for seed in range(1, 13):
         made(store, False, seed=seed)
     plan = planned(store)
     assert plan.repair is not None
-    assert [spot.seed >= 100 for spot in plan.repair.choosing] == [True] * 4 + [False] * 4
-    assert all(0 < spot.seed < 100 for spot in plan.repair.sealed)
+    assert [spot.seed <= 12 for spot in plan.repair.choosing] == [True] * 4 + [False] * 4
+    assert all(spot.seed > 12 for spot in plan.repair.sealed)
 
     def mends_some_and_breaks_others(case: Case) -> bool:
-        return with_it(case) == (case.seed >= 100 or case.seed == 0)
+        return with_it(case) == (case.seed <= 12)
 
     _, proof = carried_out(store, plan, mends_some_and_breaks_others)
     assert proof.candidates[0].outcome in ("harmful", "inconclusive")

@@ -147,6 +147,51 @@ class RunFacts:
         return stored_reply(self.store, call)
 
 
+class FileTexts:
+    """The texts of an agent's files by their names: as they are now, and as a run was made with them."""
+
+    def __init__(self, files: AgentFiles) -> None:
+        self._files = files
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        return frozenset(self._files.names())
+
+    def name_of(self, path: str) -> str:
+        """Return the name of an agent's file; empty for one elsewhere."""
+        try:
+            return self._files.name_of(path)
+        except BackstepError:
+            return ""
+
+    def bundled(self, name: str) -> str | None:
+        """Return the text that Backstep brings; None if the file is the user's alone."""
+        return self._files.bundled(name)
+
+    def now(self, name: str) -> str | None:
+        """Return the text of a file that holds; None if it is gone, or is no text."""
+        try:
+            return self._files.read(name) if name in self.names else None
+        except BackstepError:
+            return None
+
+    def of(self, run: RunFacts, name: str) -> str | None:
+        """Return the text of a file that a run was made with, that of now if it is not known; None for none."""
+        return (run.own_files or {}).get(name, self.bundled(name)) if run.is_stored(name) else self.now(name)
+
+    def changed_since(self, run: RunFacts, name: str) -> str:
+        """Return a sentence if a file is not as it was in a run, as far as that is known; nothing if it is."""
+        if run.is_stored(name) and name.partition("/")[0] in OWN_FOLDERS:
+            then, now = self.of(run, name), self.now(name)
+            is_same = then == now or (then is not None and now is not None and is_text_of(then, now))
+            return "" if is_same else "The file is another one now than when the run began."
+        try:
+            is_later = self._files.target(name).stat().st_mtime > run.row.started
+        except OSError:
+            return ""  # The bundled file holds.
+        return "Your copy of the file was saved after the run began." if is_later else ""
+
+
 class FailureFacts(RunFacts):
     """A failed run, with the files of its agent and a success to compare it with."""
 
@@ -154,6 +199,7 @@ class FailureFacts(RunFacts):
         super().__init__(store, row)
         self.resources = resources
         self.files = files
+        self.texts = FileTexts(files)
 
     @cached_property
     def preset(self) -> Preset | None:
@@ -214,13 +260,13 @@ class FailureFacts(RunFacts):
     def preset_place(self, *location: int | str) -> tuple[str, int]:
         """Return the preset's file and the line of a value in it, or the first; empty and 0 if the file is gone."""
         name = f"presets/{self.row.preset}.toml"
-        there = name in self.names
+        there = name in self.texts.names
         return (name, layout(self.files.read(name)).line_of(location) or 1) if there else ("", 0)
 
     def preset_has(self, *location: int | str) -> bool:
         """Return whether the preset's file says something there."""
         name = f"presets/{self.row.preset}.toml"
-        return name in self.names and location in layout(self.files.read(name)).values
+        return name in self.texts.names and location in layout(self.files.read(name)).values
 
     @cached_property
     def differs(self) -> tuple[StepRow, StepRow, str] | None:
@@ -257,45 +303,6 @@ class FailureFacts(RunFacts):
                     return None
         return None
 
-    @cached_property
-    def names(self) -> frozenset[str]:
-        """The names of the agent's files."""
-        return frozenset(self.files.names())
-
-    def text_now(self, name: str) -> str | None:
-        """Return the text of a file that holds; None if it is gone, or is no text."""
-        try:
-            return self.files.read(name) if name in self.names else None
-        except BackstepError:
-            return None
-
-    def text_then(self, name: str) -> str | None:
-        """Return the text of a file that the run was made with, that of now if it is not known; None for none."""
-        return self.text_in(self, name) if self.is_stored(name) else self.text_now(name)
-
-    def text_in(self, run: RunFacts, name: str) -> str | None:
-        """Return the text of a file that a run was made with, which is stored; None if there was none."""
-        return (run.own_files or {}).get(name, self.files.bundled(name))
-
-    def changed_since(self, name: str) -> str:
-        """Return a sentence if a file is not as it was in the run, as far as that is known; nothing if it is."""
-        if self.is_stored(name) and name.partition("/")[0] in OWN_FOLDERS:
-            then, now = self.text_then(name), self.text_now(name)
-            is_same = then == now or (then is not None and now is not None and is_text_of(then, now))
-            return "" if is_same else "The file is another one now than when the run began."
-        try:
-            is_later = self.files.target(name).stat().st_mtime > self.row.started
-        except OSError:
-            return ""  # The bundled file holds.
-        return "Your copy of the file was saved after the run began." if is_later else ""
-
-    def name_of(self, path: str) -> str:
-        """Return the name of an agent's file; empty for one elsewhere."""
-        try:
-            return self.files.name_of(path)
-        except BackstepError:
-            return ""
-
     def state(self, name: str) -> tuple[int, SpaceState] | None:
         """Return a state of the space with its position in the file."""
         states = enumerate(self.space.state if self.space is not None else ())
@@ -316,4 +323,4 @@ class FailureFacts(RunFacts):
 
     @property
     def space_file(self) -> str:
-        return self.name_of(self.space.path) if self.space is not None and self.space.path else ""
+        return self.texts.name_of(self.space.path) if self.space is not None and self.space.path else ""

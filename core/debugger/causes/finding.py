@@ -109,7 +109,7 @@ def _with_ways_back(causes: Sequence[Cause]) -> list[Cause]:
 
 def _as_now(cause: Cause, facts: FailureFacts) -> Cause:
     """Return a cause as it is to be told of the files as they are: no more than likely if its file changed since."""
-    changed = facts.changed_since(cause.file) if cause.file else ""
+    changed = facts.texts.changed_since(facts, cause.file) if cause.file else ""
     if not changed:
         return cause
     why = f"{cause.why} {changed}".strip()

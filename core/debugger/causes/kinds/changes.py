@@ -82,7 +82,7 @@ class FileWrong(CauseKind):
 
     def find(self, facts: FailureFacts) -> Iterator[Cause]:
         said = re.search(r"(?P<path>/\S+|[A-Za-z]:\\\S+), line (?P<line>\d+): ", facts.row.error)
-        file = facts.name_of(said["path"]) if said is not None else ""
+        file = facts.texts.name_of(said["path"]) if said is not None else ""
         if said is None or not file or not facts.steps:
             return
         step = facts.store.steps(facts.row.run)[-1].number  # It may have ended before there was an action.
@@ -169,7 +169,7 @@ class FileEdited(CauseKind):
             for step in (success.steps if success is not None else ())
             for frame in (success.frames(step.number) if success is not None else ())
         ]
-        for file in dict.fromkeys((*used, *filter(None, map(facts.name_of, policies)))):
+        for file in dict.fromkeys((*used, *filter(None, map(facts.texts.name_of, policies)))):
             if success is None:
                 yield from self._of_bundled(facts, file, used[file])
             elif file.startswith("presets/"):
@@ -181,7 +181,7 @@ class FileEdited(CauseKind):
 
     def _since(self, facts: FailureFacts, file: str, step: int, success: RunFacts) -> Iterator[Cause]:
         """Yield what was changed in a file since the success; `step` used it first, 0 for none."""
-        before, then = facts.text_in(success, file), facts.text_then(file)
+        before, then = facts.texts.of(success, file), facts.texts.of(facts, file)
         why = "Your own files are stored with each run."
         if not facts.is_stored(file):
             why = f"Which text of it run {facts.row.run} was made with is not stored; it is compared as it is now."
@@ -204,7 +204,7 @@ class FileEdited(CauseKind):
 
     def _of_bundled(self, facts: FailureFacts, file: str, step: int) -> Iterator[Cause]:
         """Yield the changes that the user's own copy of a bundled file makes."""
-        bundled, then, now = facts.files.bundled(file), facts.text_then(file), facts.text_now(file)
+        bundled, then, now = facts.texts.bundled(file), facts.texts.of(facts, file), facts.texts.now(file)
         if bundled is None or then is None or bundled in (then, now):
             return
         is_now = "is" if then == now else "was"
@@ -221,10 +221,10 @@ class FileEdited(CauseKind):
     def _edit(
         self, facts: FailureFacts, file: str, at: int, what: str, change: _Change, then: str, **more: Any
     ) -> Cause:
-        is_now = facts.text_now(file) == then
+        is_now = facts.texts.now(file) == then
         if is_now:
             more["patch"] = patch_of(file, then, change.start, change.end, change.before)
-        place = (file, change.at + 1 if is_now or not facts.changed_since(file) else 0)
+        place = (file, change.at + 1 if is_now or not facts.texts.changed_since(facts, file) else 0)
         return _cause(facts, at or facts.at, what, change, _part_of(file), at=place, **more)
 
 
@@ -257,7 +257,7 @@ def _used_files(facts: FailureFacts) -> dict[str, int]:
                 for name in _files_of(facts, step.number, call, is_system):
                     used.setdefault(name, step.number)
         for frame in facts.frames(step.number):
-            used.setdefault(facts.name_of(frame.file), step.number)
+            used.setdefault(facts.texts.name_of(frame.file), step.number)
     used.pop("", None)
     return used
 
@@ -316,7 +316,7 @@ def _place(
 ) -> tuple[str, int, bool]:
     """Return file and line of a change in a message, and whether it was found by what came or went, not around it."""
     at, gone, came, *_ = changed
-    files = {name: (facts.text_now(name) or "").splitlines() for name in names if name}
+    files = {name: (facts.texts.now(name) or "").splitlines() for name in names if name}
     before, after = (next(filter(str.strip, some), "") for some in (lines[:at][::-1], lines[at:]))
     first = next(iter(files), "")
     for words, further in ((came, 0), (gone, 0), (before, 1), (after if before else "", 0)):
@@ -334,7 +334,7 @@ def _place(
 def page_line(facts: FailureFacts, names: Sequence[str]) -> tuple[str, int] | None:
     """Return the file and line in which templates show the page; None if none of them does."""
     for name in filter(None, names):
-        for number, line in enumerate((facts.text_now(name) or "").splitlines(), 1):
+        for number, line in enumerate((facts.texts.now(name) or "").splitlines(), 1):
             if _PAGE.search(line):
                 return name, number
     return None
@@ -375,13 +375,13 @@ def _files_of(facts: FailureFacts, step: int, call: CallRecord, is_system: bool)
     """Return the files that a message's words are of, the likeliest first: templates, policy, state space."""
     if facts.preset is None:
         return []
-    prompts, known = facts.preset.prompts, sorted(facts.names)
+    prompts, known = facts.preset.prompts, sorted(facts.texts.names)
     own = str(getattr(prompts, call.purpose, "") or (prompts.one_call if call.purpose == "decide" else ""))
     is_question = call.purpose not in ("decide", "rationale", "function", "remedies")
     names = [own] if is_question else [prompts.system] if is_system else [own, prompts.user]
     found = [f"prompts/{name}" for name in names if name and f"prompts/{name}" in known]
     for name in found:
-        for start, more in re.findall(r'include "([^"]+)"( ~)?', facts.text_now(name) or ""):
+        for start, more in re.findall(r'include "([^"]+)"( ~)?', facts.texts.now(name) or ""):
             included = (one for one in known if one.startswith(f"prompts/{start}"))
             found += [one for one in included if (more or one == f"prompts/{start}") and one not in found]
-    return [*found, *(facts.name_of(frame.file) for frame in facts.frames(step)[-1:]), facts.space_file]
+    return [*found, *(facts.texts.name_of(frame.file) for frame in facts.frames(step)[-1:]), facts.space_file]

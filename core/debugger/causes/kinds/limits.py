@@ -22,7 +22,7 @@ _PATIENT = ("scroll", "wait")
 def instruction_place(facts: FailureFacts, step: int) -> tuple[str, int]:
     """Return file and line of the instruction that held at a step: of the policy at work, or else of the state."""
     for frame in facts.frames(step)[-1:]:
-        if name := facts.name_of(frame.file) if frame.file else "":
+        if name := facts.texts.name_of(frame.file) if frame.file else "":
             return name, _line_below_heading(facts.files.read(name), "instruction")
     state = facts.state(facts.state_of(step))
     if state is not None and facts.space_file:
@@ -104,7 +104,7 @@ def _had(facts: FailureFacts, key: str) -> int:
     success = facts.success
     parts = [success.part(one.number, Recognised) for one in success.steps] if success is not None else []
     diagrams = [one.diagram for one in parts if one is not None and one.diagram is not None]
-    same = [one for one in diagrams if facts.name_of(one.file) == facts.space_file]
+    same = [one for one in diagrams if facts.texts.name_of(one.file) == facts.space_file]
     return max((getattr(one, key) or 0 for one in same), default=0)
 
 

@@ -37,7 +37,7 @@ class PolicyCameBack(CauseKind):
             if frame.caller is None or not (lacked or frame.outcome == NOTHING):
                 continue
             said = f"lacked something: {frame.outcome}" if lacked else "returned nothing"
-            name = facts.name_of(frame.file) if frame.file else ""
+            name = facts.texts.name_of(frame.file) if frame.file else ""
             yield told(
                 step.number,
                 f"The policy {frame.written} {said}.",
@@ -119,6 +119,6 @@ class PolicyNotCalled(CauseKind):
             return file, key
         for step in success.steps:
             for frame in success.frames(step.number):
-                if frame.policy.rpartition("/")[2] == name and (own := facts.name_of(frame.file)):
+                if frame.policy.rpartition("/")[2] == name and (own := facts.texts.name_of(frame.file)):
                     return own, line_of_key(facts, own, "environments") or 1
         return file, key or line

@@ -123,7 +123,7 @@ class PromptLacks(CauseKind):
             if not lacks:
                 continue
             file = f"prompts/{facts.preset.prompts.user}"
-            known = [file] if file in facts.names else []
+            known = [file] if file in facts.texts.names else []
             place = page_line(facts, known) if lacks != "the task" else None
             yield told(
                 step.number,

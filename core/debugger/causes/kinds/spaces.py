@@ -308,7 +308,7 @@ class ActionNotThere(CauseKind):
             _without_line(facts, (*place[0], "needs")) if place is not None and lacks == ("needs",) else None
         )
         if facts.frames(step) and place is None:
-            file = facts.name_of(facts.frames(step)[-1].file)
+            file = facts.texts.name_of(facts.frames(step)[-1].file)
             key = line_of_key(facts, file, "actions")
             own = [
                 one.name for one in other.permissible.actions if one.name in less and one.origin != "policy"

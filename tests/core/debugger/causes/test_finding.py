@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from core.agent.resources import agent_resources_of
+from core.debugger.causes.facts import FileTexts
 from core.debugger.causes.finding import causes_of
 from core.debugger.causes.kinds.changes import FileWrong, _changes
 from core.debugger.causes.records import Cause
@@ -253,7 +254,7 @@ def test_a_file_that_ended_the_run_is_its_cause(live: Live) -> None:
         row=SimpleNamespace(run=1, error=f"{path}, line 7: 'page' has no attribute 'txt'."),
         steps=[SimpleNamespace(number=2)],
         store=SimpleNamespace(steps=lambda _run: [SimpleNamespace(number=3)]),
-        name_of=AgentFiles(live.config).name_of,
+        texts=FileTexts(AgentFiles(live.config)),
     )
     (cause,) = FileWrong().find(facts)  # type: ignore[arg-type]
     assert (cause.place, cause.step, cause.certainty) == ("prompts/mine.j2:7", 3, "sure")

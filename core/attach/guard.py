@@ -31,6 +31,10 @@ _KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
 def main(command: list[str]) -> int:
     """Return the program's exit code, 128 and its number where a signal has ended it."""
     adopts = _adopt_orphans()
+    asked, over = threading.Event(), threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT, getattr(signal, "SIGHUP", signal.SIGTERM)):
+        # Before there is a program, which would go on without this one.
+        signal.signal(number, lambda *_: threading.Thread(target=asked.set, daemon=True).start())
     try:
         program = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT, start_new_session=True
@@ -38,9 +42,6 @@ def main(command: list[str]) -> int:
     except OSError as error:
         print(f"{command[0]} cannot be started: {error.strerror}.", flush=True)
         return _CANNOT_RUN
-    asked, over = threading.Event(), threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT, getattr(signal, "SIGHUP", signal.SIGTERM)):
-        signal.signal(number, lambda *_: threading.Thread(target=asked.set, daemon=True).start())
     threading.Thread(target=_watch, args=(asked,), daemon=True).start()
     threading.Thread(target=_end, args=(program, asked, over), daemon=True).start()
     code = _waited_for(program)

@@ -9,10 +9,11 @@ from core.debugger.causes.facts import FailureFacts
 from core.debugger.causes.kinds import changes, choice, limits, page, policies, replies, spaces
 from core.debugger.causes.kinds.changes import FileEdited
 from core.debugger.causes.kinds.kind import CauseKind
-from core.debugger.causes.records import Cause, Patch
+from core.debugger.causes.records import Cause
 from core.debugger.causes.spectrum import suspicion_by_step
 from core.debugger.editing.files import AgentFiles
 from core.schema.errors import DataError, UsageError
+from core.settings.toml_layout import layout
 from core.setup.plugins import Plugins, expect, guarded, load_plugins
 from core.trace.records import RunRow
 from core.trace.store import TraceStore
@@ -85,26 +86,38 @@ def causes_of(store: TraceStore, run: int, resources: AgentResources, files: Age
                 found += _named(kind, facts)
         except DataError as error:
             log.warning("%s", error)
-    found = [_as_now(cause, facts) for cause in _with_ways_back(found)]
+    found = [_as_now(cause, facts) for cause in _with_edits(found, facts)]
     suspicious = suspicion_by_step(store, run)
     return tuple(sorted(found, key=lambda cause: -cause.rank - _SUSPICION * suspicious.get(cause.step, 0.0)))
 
 
-def _with_ways_back(causes: Sequence[Cause]) -> list[Cause]:
-    """Return causes; one without a change gets that which takes back what was changed there since a success."""
-    edits = [
-        each for each in causes if each.kind == FileEdited.name and each.patch and each.certainty == "likely"
-    ]
+def _with_edits(causes: Sequence[Cause], facts: FailureFacts) -> list[Cause]:
+    """Return causes; one without a change gets that which takes back what the user has edited there.
 
-    def way_back(cause: Cause) -> Patch | None:
-        near = [
-            edit
-            for edit in edits
-            if edit.file == cause.file and cause.line and abs(edit.line - cause.line) <= _NEAR
-        ]
-        return min(near, key=lambda edit: abs(edit.line - cause.line)).patch if near else None
+    One whose place is a value of several lines gets the line in it that was edited.
+    """
+    edits = [each for each in causes if each.kind == FileEdited.name and each.patch]
 
-    return [each if each.patch else each.replace(patch=way_back(each)) for each in causes]
+    def edited(cause: Cause) -> Cause:
+        own = [edit for edit in edits if edit.file == cause.file and cause.line and not cause.patch]
+        last = _last_line(facts.texts.now(cause.file) or "", cause) if own else 0
+        inside = next((edit for edit in own if cause.line <= edit.line <= last), None)
+        if inside is not None:
+            return cause.replace(
+                line=inside.line, patch=inside.patch, evidence=(*cause.evidence, *inside.evidence)
+            )
+        near = [edit for edit in own if abs(edit.line - cause.line) <= _NEAR]
+        nearest = min(near, key=lambda edit: abs(edit.line - cause.line), default=None)
+        return cause.replace(patch=nearest.patch) if nearest is not None else cause
+
+    return [edited(each) for each in causes]
+
+
+def _last_line(text: str, cause: Cause) -> int:
+    """Return the last line of the longest value that begins in a cause's line, that line if none does."""
+    places = layout(text if cause.file.endswith(".toml") else "")
+    ends = (span.end for span in places.values.values() if places.line(span.start) + 1 == cause.line)
+    return max((places.line(end) + 1 for end in ends), default=cause.line)
 
 
 def _as_now(cause: Cause, facts: FailureFacts) -> Cause:

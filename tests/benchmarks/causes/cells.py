@@ -101,6 +101,13 @@ class _LLMs(LLMs):
         return ObedientLLM() if name == ObedientLLM.name else super().get(name)
 
 
+class _Unedited(AgentFiles):
+    """An agent's files as if all were bundled: faults are planted in copies, and that these are copies is no help."""
+
+    def bundled(self, name: str) -> str | None:
+        return self.read(name) if name in self.names() else super().bundled(name)
+
+
 class Bench:
     """Runs agents, and keeps their runs in a folder with the lines that tell what they were for."""
 
@@ -108,6 +115,7 @@ class Bench:
         self.folder = folder
         self.services = services
         self.files = AgentFiles(folder / "config")
+        self.unedited = _Unedited(folder / "config")
         self._llms: dict[Obeys, Answerer] = {"rules": llms.routed("rules"), "obedient": ObedientLLM()}
 
     def rows(self, kind: str) -> list[dict[str, Any]]:

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from core.debugger.causes.finding import causes_of
-from core.debugger.causes.kinds.changes import FileEdited
 from core.debugger.evaluations.engine import Evaluator
 from core.debugger.evaluations.local import lane_of
 from core.debugger.evaluations.proof import cases_of, proof_of, repair_plan
@@ -53,12 +52,7 @@ async def _proved(
     """Return what came of the changes, the one that was chosen, and the cases that no run was made of."""
     services = bench.services
     run, *alike = row["runs"]
-    causes = [
-        # All faults are planted in copies of bundled files, so that these differ is no help here.
-        cause
-        for cause in causes_of(services.store, run, services.resources, bench.files)
-        if cause.kind != FileEdited.name
-    ]
+    causes = causes_of(services.store, run, services.resources, bench.unedited)
     candidates = from_causes(causes, bench.files, services.resources)[:_CANDIDATES]
     candidates += together(causes, bench.files, services.resources)
     if not candidates:

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from core.agent.spaces.file import StateSpace
 from core.debugger.causes.finding import causes_of
-from core.debugger.causes.kinds.changes import FileEdited
 from core.debugger.causes.records import Cause, Suspicion
 from core.debugger.causes.spectrum import suspicions_of
 from core.schema.errors import BackstepError
@@ -77,8 +76,8 @@ def score_mutant(
     """
     right = [(file, line) for file, line in row["places"]]
     with bench.planted(row["texts"]):
-        causes = causes_of(bench.services.store, row["runs"][0], bench.services.resources, bench.files)
-        causes = tuple(cause for cause in causes if edited or cause.kind != FileEdited.name)
+        files = bench.files if edited else bench.unedited
+        causes = causes_of(bench.services.store, row["runs"][0], bench.services.resources, files)
         ochiai, dstar = _by_spectrum(bench, row["runs"], passed)
         lines = _lines(bench, cell)
     rare = _by_rarity(lines)

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import takewhile
 from typing import Any, NamedTuple
@@ -19,8 +19,12 @@ from core.trace.records import StepRow
 
 _TAG = re.compile(r"\{[{%#].*?[}%#]\}")
 _HEADING = re.compile(r"\[+[\w.]+\]+")
-_PAGE = re.compile(r"\{[{%][^}]*\b(?:page|observation)\.text\b")
+SHOWS_PAGE = re.compile(r"\{[{%][^}]*\b(?:page|observation)\.text\b")
 """Where a template shows the page."""
+OF_PAGE = re.compile(r"\{[{%][^}]*\bpage\.")
+"""Where one says something of the page."""
+SHOWS_TASK = re.compile(r"\{[{%][^}]*\bobjective\b")
+"""Where one shows the task."""
 _LEAST_LETTERS = 4
 """Letters of its own by which a line of a file is found again in a prompt."""
 _LEAST_OF_PART = 12
@@ -142,7 +146,7 @@ class PromptDiffers(CauseKind):
                 changed = next(_changes(comparable(theirs.text), text), None)
                 if changed is None:
                     continue
-                names = _files_of(facts, step, call, number == 0 and mine.role == "system")
+                names = files_of(facts, step, call, is_system=number == 0 and mine.role == "system")
                 *at, is_sure = _place_of_page(facts, step, names, changed) or _place(
                     facts, names, text.splitlines(), changed
                 )
@@ -254,7 +258,7 @@ def _used_files(facts: FailureFacts) -> dict[str, int]:
         used.setdefault(facts.preset_place()[0], step.number)
         for call in facts.calls.get(step.number, ()):
             for is_system in (True, False):
-                for name in _files_of(facts, step.number, call, is_system):
+                for name in files_of(facts, step.number, call, is_system=is_system):
                     used.setdefault(name, step.number)
         for frame in facts.frames(step.number):
             used.setdefault(facts.texts.name_of(frame.file), step.number)
@@ -331,12 +335,33 @@ def _place(
     return first, (len(files[first]) if before and not after else 1) if first else 0, False
 
 
-def page_line(facts: FailureFacts, names: Sequence[str]) -> tuple[str, int] | None:
-    """Return the file and line in which templates show the page; None if none of them does."""
+def line_that(
+    shows: re.Pattern[str], names: Sequence[str], text_of: Callable[[str], str | None]
+) -> tuple[str, int] | None:
+    """Return the file and line in which templates show something; None if none of them does."""
     for name in filter(None, names):
-        for number, line in enumerate((facts.texts.now(name) or "").splitlines(), 1):
-            if _PAGE.search(line):
+        for number, line in enumerate((text_of(name) or "").splitlines(), 1):
+            if shows.search(line):
                 return name, number
+    return None
+
+
+def edit_that_hid(
+    shows: re.Pattern[str], facts: FailureFacts, names: Sequence[str]
+) -> tuple[str, int, Patch] | None:
+    """Return where the user's own copies of bundled files no longer show something, and what takes that back.
+
+    That is a line of a template, or the name of a template in the preset. None if no copy says so.
+    """
+    preset, bundled_of = facts.preset_place()[0], facts.texts.bundled
+    for name in filter(None, (*names, preset)):
+        bundled, now = bundled_of(name), facts.texts.now(name)
+        is_own = None not in (bundled, now) and facts.texts.of(facts, name) == now
+        for change in _changes(bundled or "", now or "") if is_own else ():
+            named = re.findall(r'"([^"]+\.j2)"', change.before) if name == preset else ()
+            before = _with_included([f"prompts/{each}" for each in named], facts.texts.names, bundled_of)
+            if line_that(shows, before, bundled_of) or (shows.search(change.before) and name != preset):
+                return name, change.at + 1, patch_of(name, now or "", change.start, change.end, change.before)
     return None
 
 
@@ -347,7 +372,8 @@ def _place_of_page(
     abstracted = facts.part(step, Abstracted)
     lines = comparable(abstracted.clean.text).splitlines() if abstracted is not None else []
     words = {line.strip() for line in (changed.gone, changed.came)} - {""}
-    place = page_line(facts, names) if any(line.strip() in words for line in lines) else None
+    is_of_page = any(line.strip() in words for line in lines)
+    place = line_that(SHOWS_PAGE, names, facts.texts.now) if is_of_page else None
     return (*place, False) if place is not None else None
 
 
@@ -371,17 +397,26 @@ def _own_letters(line: str, words: str) -> int:
     return sum(letters.values()) if is_there else longest if longest >= _LEAST_OF_PART else 0
 
 
-def _files_of(facts: FailureFacts, step: int, call: CallRecord, is_system: bool) -> list[str]:
+def files_of(facts: FailureFacts, step: int, call: CallRecord, *, is_system: bool) -> list[str]:
     """Return the files that a message's words are of, the likeliest first: templates, policy, state space."""
     if facts.preset is None:
         return []
-    prompts, known = facts.preset.prompts, sorted(facts.texts.names)
+    prompts = facts.preset.prompts
     own = str(getattr(prompts, call.purpose, "") or (prompts.one_call if call.purpose == "decide" else ""))
     is_question = call.purpose not in ("decide", "rationale", "function", "remedies")
     names = [own] if is_question else [prompts.system] if is_system else [own, prompts.user]
-    found = [f"prompts/{name}" for name in names if name and f"prompts/{name}" in known]
-    for name in found:
-        for start, more in re.findall(r'include "([^"]+)"( ~)?', facts.texts.now(name) or ""):
-            included = (one for one in known if one.startswith(f"prompts/{start}"))
-            found += [one for one in included if (more or one == f"prompts/{start}") and one not in found]
+    templates = [f"prompts/{name}" for name in names if name]
+    found = _with_included(templates, facts.texts.names, facts.texts.now)
     return [*found, *(facts.texts.name_of(frame.file) for frame in facts.frames(step)[-1:]), facts.space_file]
+
+
+def _with_included(
+    names: Sequence[str], known: frozenset[str], text_of: Callable[[str], str | None]
+) -> list[str]:
+    """Return those of the templates that are known, with those that they include."""
+    found = [name for name in names if name in known]
+    for name in found:
+        for start, more in re.findall(r'include "([^"]+)"( ~)?', text_of(name) or ""):
+            included = (one for one in sorted(known) if one.startswith(f"prompts/{start}"))
+            found += [one for one in included if (more or one == f"prompts/{start}") and one not in found]
+    return found

@@ -1,15 +1,23 @@
 """Causes in what the LLM was asked and answered: calls that failed, replies, prompts, exemplars, the abstraction."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from core.debugger.causes.facts import FailureFacts
-from core.debugger.causes.kinds.changes import page_line
+from core.debugger.causes.kinds.changes import (
+    OF_PAGE,
+    SHOWS_PAGE,
+    SHOWS_TASK,
+    edit_that_hid,
+    files_of,
+    line_that,
+)
 from core.debugger.causes.kinds.kind import CauseKind, told
 from core.debugger.causes.records import Cause, Evidence
 from core.debugger.compare.views import comparable
 from core.llm.replies import why_nothing, why_stopped
 from core.schema.messages import LLMReply
+from core.schema.secrets import placeholders_in
 from core.schema.step import Abstracted, Acted, Decided, Recalled
 
 _ASKS_FOR_ACTION = ("decide", "rationale", "function", "repair")
@@ -17,6 +25,11 @@ _WRONG_TARGET = re.compile(r"not permissible|names no element|is not on offer")
 """What is said of a reply whose form was right."""
 _LEAST_LINES = 3
 """Lines of an observation from which a prompt that has none of them lacks it."""
+
+_OF_TURNS = re.compile(r"\{[{%][^}]*\b(?:notes|history|objective)\b")
+"""What a template of a turn has, and one of the system prompt does not."""
+_WORDS = 2
+"""Words in a row by which a text is found again whose parts may be hidden."""
 
 
 class CallFailed(CauseKind):
@@ -113,28 +126,49 @@ class PromptLacks(CauseKind):
             if lacks and any(comparable(line) in comparable(prompt) for line in lines):
                 lacks = "the elements of the page by their own numbers"
             instruction = facts.row.instruction
-            if (
-                not lacks
-                and "•" not in instruction
-                and instruction not in prompt
-                and not facts.frames(step.number)
-            ):
+            if not lacks and not facts.frames(step.number) and not _is_shown(instruction, prompt):
                 lacks = "the task"
             if not lacks:
                 continue
-            file = f"prompts/{facts.preset.prompts.user}"
-            known = [file] if file in facts.texts.names else []
-            place = page_line(facts, known) if lacks != "the task" else None
+            names = files_of(facts, step.number, call, is_system=False)
+            shows = SHOWS_TASK if lacks == "the task" else SHOWS_PAGE
+            edit = edit_that_hid(shows, facts, names)
+            place = edit[:2] if edit is not None else _place_of(shows, names, facts)
+            edited = (
+                "Your own copy of the file does not show it, the bundled one does."
+                if edit is not None
+                else ""
+            )
             yield told(
                 step.number,
                 f"The prompt does not show {lacks}.",
                 Evidence(step=step.number, part="page", text="\n".join(lines[:3]) or facts.row.instruction),
                 Evidence(step=step.number, part="prompt", text=prompt[-400:]),
-                at=place or (file, 1),
+                at=place,
                 field="prompt",
-                why="The prompt was searched for it.",
+                why=f"The prompt was searched for it. {edited}".strip(),
+                patch=edit[2] if edit is not None else None,
             )
             return
+
+
+def _place_of(shows: re.Pattern[str], names: Sequence[str], facts: FailureFacts) -> tuple[str, int]:
+    """Return where templates show something, or else where they could, or else the preset's line that names them."""
+    user = f"prompts/{facts.preset.prompts.user}" if facts.preset is not None else ""
+    texts, now = facts.texts, facts.texts.now
+    is_of_turns = any(_OF_TURNS.search(now(name) or "") for name in names if name.startswith("prompts/"))
+    fallback = (user, 1) if is_of_turns and user in texts.names else facts.preset_place("prompts", "user")
+    around = line_that(OF_PAGE, names, now) if shows is SHOWS_PAGE else None
+    return line_that(shows, names, now) or around or fallback
+
+
+def _is_shown(text: str, prompt: str) -> bool:
+    """Return whether a prompt has a text, or most of it where parts of either are hidden."""
+    if text in prompt or not placeholders_in(text + prompt):
+        return text in prompt
+    words, there = text.split(), " ".join(prompt.split())
+    parts = [" ".join(words[at : at + _WORDS]) for at in range(max(len(words) - _WORDS + 1, 1))]
+    return sum(part in there for part in parts) * 2 >= len(parts)
 
 
 class AbstractionDropped(CauseKind):

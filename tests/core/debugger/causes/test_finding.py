@@ -5,14 +5,16 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from core.agent.resources import agent_resources_of
 from core.debugger.causes.facts import FileTexts
-from core.debugger.causes.finding import causes_of
+from core.debugger.causes.finding import _with_edits, causes_of
 from core.debugger.causes.kinds.changes import FileWrong, _changes
-from core.debugger.causes.records import Cause
+from core.debugger.causes.kinds.replies import _is_shown
+from core.debugger.causes.records import Cause, Patch
 from core.debugger.editing.files import AgentFiles
 from core.schema.errors import UsageError
 from core.schema.secrets import is_text_of
@@ -103,10 +105,15 @@ def test_a_limit_of_the_state_space_goes_before_what_it_took_from_the_offer(live
     assert not {"action-not-permissible", "reply-unusable", "action-failed"} & {one.kind for one in others}
 
 
-def test_a_limit_is_not_doubled_beyond_what_the_file_allows(live: Live) -> None:
+def test_a_limit_is_not_doubled_beyond_what_the_file_allows_but_gets_the_bundled_value_back(
+    live: Live,
+) -> None:
     low = BUNDLED.replace("transitions = 15", "transitions = 1").replace("choose_at = 13", "choose_at = 1")
     kinds = {one.kind: one for one in causes(live, run_task(live, text=low))}
-    assert (kinds["budget"].place, kinds["budget"].patch) == (f"{SHOP}:{line_of(low, 'choose_at')}", None)
+    budget = kinds["budget"]
+    assert budget.place == f"{SHOP}:{line_of(low, 'choose_at')}"
+    assert budget.patch is not None
+    assert low.replace(budget.patch.find, budget.patch.put) == BUNDLED
 
 
 def test_values_that_an_action_does_not_find_on_the_page_are_named_with_their_line(live: Live) -> None:
@@ -196,6 +203,64 @@ def test_a_prompt_that_was_edited_since_a_success_gets_the_way_back(live: Live) 
     assert (cause.place, cause.certainty) == (f"{name}:1", "sure")
     assert cause.patch is not None
     assert edited.replace(cause.patch.find, cause.patch.put) == bundled
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("prompts/laser/user.j2", "{{ page.text }}\n", ""),
+        ("prompts/laser/user.j2", "{{ page.text }}", "{{ page.title }}"),
+        ("presets/laser.toml", 'user = "laser/user.j2"', 'user = "laser/rationale.j2"'),
+    ],
+)
+def test_a_prompt_without_the_page_is_laid_to_the_edit_that_took_it_out(
+    live: Live, name: str, old: str, new: str
+) -> None:
+    bundled, own = (RESOURCES / name).read_text("utf-8"), live.config / name
+    edited = bundled.replace(old, new, 1)
+    own.parent.mkdir(parents=True, exist_ok=True)
+    own.write_text(edited, "utf-8")
+    try:
+        found = causes(live, run_task(live, steps=2))
+        cause = next(one for one in found if one.kind == "prompt-lacks")
+        assert (cause.file, cause.certainty) == (name, "likely")
+        assert abs(cause.line - line_of(bundled, old.strip())) <= 1
+        assert cause.why.endswith("Your own copy of the file does not show it, the bundled one does.")
+        assert cause.patch is not None
+        assert edited.replace(cause.patch.find, cause.patch.put) == bundled
+        # What the file says now says nothing of the run, if it was changed meanwhile.
+        own.write_text(f"{edited}{{# later #}}\n" if name.endswith(".j2") else f"{edited}# later\n", "utf-8")
+        assert (
+            next(one for one in causes(live, live.view.run or 0) if one.kind == "prompt-lacks").patch is None
+        )
+    finally:
+        own.unlink()
+
+
+def test_a_cause_at_a_value_of_several_lines_gets_the_edit_in_it() -> None:
+    text = 'x = 1\ndoes = [\n  "a",\n  "b",\n  "c",\n  "d",\n  "e",\n]\ny = [1]\n\n\n\n\nz = 1\n'
+    facts: Any = SimpleNamespace(texts=SimpleNamespace(now=lambda _name: text))
+    patch = Patch(file=SHOP, find='"e"', put='"f"')
+    edit = Cause(kind="file-edited", step=1, what="", file=SHOP, line=7, patch=patch)
+    places = {2: (7, True), 5: (5, True), 6: (6, True), 9: (9, True), 14: (14, False), 0: (0, False)}
+    for line, (told, has_change) in places.items():
+        cause = _with_edits([edit, Cause(step=1, what="", file=SHOP, line=line)], facts)[1]
+        assert (cause.line, cause.patch is not None) == (told, has_change)
+    elsewhere = Cause(step=1, what="", file="policies/shop/shop.md", line=7)
+    assert _with_edits([edit, elsewhere], facts)[1] == elsewhere
+
+
+@pytest.mark.parametrize(
+    ("prompt", "shown"),
+    [
+        ("Task: Pay the flight with the card •••••••••••••••••••, expiry 06/31.\nPage: •••", True),
+        ("Task: Pay the flight with the card 9360 0997 0108 1140, expiry 06/31.\nPage", True),
+        ("Task: Pay the fl\nPage: card •••", False),
+        ("Task: Pay the fl\nPage: card", False),
+    ],
+)
+def test_a_task_of_which_a_part_is_hidden_is_shown(prompt: str, shown: bool) -> None:
+    assert _is_shown("Pay the flight with the card 9360 0997 0108 1140, expiry 06/31.", prompt) is shown
 
 
 def test_where_the_files_of_runs_are_not_stored_an_edit_is_possible_and_a_later_save_is_told(

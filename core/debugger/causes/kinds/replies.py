@@ -135,7 +135,7 @@ class PromptLacks(CauseKind):
             edit = edit_that_hid(shows, facts, names)
             place = edit[:2] if edit is not None else _place_of(shows, names, facts)
             edited = (
-                "Your own copy of the file does not show it, the bundled one does."
+                "Your own copy of the file differs there from the bundled one, which shows it."
                 if edit is not None
                 else ""
             )
@@ -164,9 +164,9 @@ def _place_of(shows: re.Pattern[str], names: Sequence[str], facts: FailureFacts)
 
 def _is_shown(text: str, prompt: str) -> bool:
     """Return whether a prompt has a text, or most of it where parts of either are hidden."""
-    if text in prompt or not placeholders_in(text + prompt):
-        return text in prompt
     words, there = text.split(), " ".join(prompt.split())
+    if " ".join(words) in there or not placeholders_in(text + prompt):
+        return " ".join(words) in there
     parts = [" ".join(words[at : at + _WORDS]) for at in range(max(len(words) - _WORDS + 1, 1))]
     return sum(part in there for part in parts) * 2 >= len(parts)
 

@@ -225,7 +225,9 @@ def test_a_prompt_without_the_page_is_laid_to_the_edit_that_took_it_out(
         cause = next(one for one in found if one.kind == "prompt-lacks")
         assert (cause.file, cause.certainty) == (name, "likely")
         assert abs(cause.line - line_of(bundled, old.strip())) <= 1
-        assert cause.why.endswith("Your own copy of the file does not show it, the bundled one does.")
+        assert cause.why.endswith(
+            "Your own copy of the file differs there from the bundled one, which shows it."
+        )
         assert cause.patch is not None
         assert edited.replace(cause.patch.find, cause.patch.put) == bundled
         # What the file says now says nothing of the run, if it was changed meanwhile.
@@ -255,6 +257,7 @@ def test_a_cause_at_a_value_of_several_lines_gets_the_edit_in_it() -> None:
     [
         ("Task: Pay the flight with the card •••••••••••••••••••, expiry 06/31.\nPage: •••", True),
         ("Task: Pay the flight with the card 9360 0997 0108 1140, expiry 06/31.\nPage", True),
+        ("Task: Pay the flight with the card\n  9360 0997 0108 1140, expiry 06/31.\nPage", True),
         ("Task: Pay the fl\nPage: card •••", False),
         ("Task: Pay the fl\nPage: card", False),
     ],

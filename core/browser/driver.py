@@ -1,11 +1,13 @@
 """The current tab as environments see it: a `PageDriver` over whatever tab is current."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from playwright.async_api import Page as PlaywrightPage
 
 from core.browser.channel import PageGone
+from core.browser.settling import SettleMark
 from core.browser.tabs import Tabs
 from core.schema.errors import ActionError, BrowserError
 
@@ -15,6 +17,7 @@ class TabDriver:
 
     def __init__(self, tabs: Tabs) -> None:
         self._tabs = tabs
+        self._opened: SettleMark | None = None
 
     @property
     def playwright_page(self) -> PlaywrightPage:
@@ -22,6 +25,7 @@ class TabDriver:
 
     async def goto(self, url: str) -> None:
         """Open `url` and wait until it has settled; raises ActionError."""
+        self._opened = self._tabs.mark()
         await self._tabs.goto(url)
 
     async def url(self) -> str:
@@ -68,7 +72,9 @@ class TabDriver:
         return await self._tabs.current.html()
 
     async def settle(self) -> None:
-        await self._tabs.settle(self._tabs.mark())
+        """Wait for all that the page has begun since it was opened, such as pictures of what a script has added."""
+        now = self._tabs.mark()
+        await self._tabs.settle(replace(self._opened, windows=now.windows) if self._opened else now)
 
     async def open_tab(self, url: str) -> None:
         """Open `url` in a further tab; the tab that was current stays so."""

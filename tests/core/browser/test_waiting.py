@@ -39,6 +39,23 @@ async def test_what_a_request_brings_is_awaited(browser: Browsing, site: Site) -
 
 
 @in_browser
+async def test_what_a_page_has_begun_since_it_was_opened_is_awaited_for_an_environment(
+    browser: Browsing, site: Site
+) -> None:
+    await browser.driver.goto(site.page("<p>opened"))
+    begins = "void fetch('/held').then(() => document.body.append('brought'))"
+    await browser.driver.evaluate(begins, main_world=True)
+    await browser.driver.evaluate("new Promise(done => setTimeout(done, 300))")
+    settling = asyncio.ensure_future(browser.driver.settle())
+    await asyncio.sleep(0.5)  # As long as a page takes to come to rest that has begun nothing.
+    assert not settling.done()
+    site.released.set()
+    await settling
+    site.released.clear()
+    assert "brought" in await browser.words()
+
+
+@in_browser
 async def test_requests_that_follow_one_another_are_awaited_to_the_last(
     browser: Browsing, site: Site
 ) -> None:

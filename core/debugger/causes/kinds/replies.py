@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
-from core.debugger.causes.facts import FailureFacts
+from core.debugger.causes.facts import FailureFacts, RunFacts
 from core.debugger.causes.kinds.changes import (
     OF_PAGE,
     SHOWS_PAGE,
@@ -18,7 +19,7 @@ from core.debugger.compare.views import comparable
 from core.llm.replies import why_nothing, why_stopped
 from core.schema.messages import LLMReply
 from core.schema.secrets import placeholders_in
-from core.schema.step import Abstracted, Acted, Decided, Recalled
+from core.schema.step import Abstracted, Acted, CallRecord, Decided, Recalled
 
 _ASKS_FOR_ACTION = ("decide", "rationale", "function", "repair")
 _WRONG_TARGET = re.compile(r"not permissible|names no element|is not on offer")
@@ -26,6 +27,7 @@ _WRONG_TARGET = re.compile(r"not permissible|names no element|is not on offer")
 _LEAST_LINES = 3
 """Lines of an observation from which a prompt that has none of them lacks it."""
 
+_TASK = "the task"
 _OF_TURNS = re.compile(r"\{[{%][^}]*\b(?:notes|history|objective)\b")
 """What a template of a turn has, and one of the system prompt does not."""
 _WORDS = 2
@@ -110,51 +112,68 @@ class PromptLacks(CauseKind):
     weight = 0.85
 
     def find(self, facts: FailureFacts) -> Iterator[Cause]:
-        if facts.preset is None:
+        lack = next(filter(None, (_lack_at(facts, step.number) for step in facts.steps)), None)
+        if facts.preset is None or lack is None:
             return
-        for step in facts.steps:
-            abstracted = facts.part(step.number, Abstracted)
-            call = next(
-                (one for one in facts.calls.get(step.number, ()) if one.purpose in _ASKS_FOR_ACTION), None
-            )
-            if abstracted is None or call is None:
-                continue
-            prompt = facts.prompt(call)
-            lines = [line.strip() for line in abstracted.clean.text.splitlines() if line.strip()]
-            shown = sum(line in prompt for line in lines)
-            lacks = "the page" if len(lines) >= _LEAST_LINES and not shown else ""
-            if lacks and any(comparable(line) in comparable(prompt) for line in lines):
-                lacks = "the elements of the page by their own numbers"
-            instruction = facts.row.instruction
-            if not lacks and not facts.frames(step.number) and not _is_shown(instruction, prompt):
-                lacks = "the task"
-            if not lacks:
-                continue
-            names = files_of(facts, step.number, call, is_system=False)
-            shows = SHOWS_TASK if lacks == "the task" else SHOWS_PAGE
-            edit = edit_that_hid(shows, facts, names)
-            place = edit[:2] if edit is not None else _place_of(shows, names, facts)
-            edited = (
-                "Your own copy of the file differs there from the bundled one, which shows it."
-                if edit is not None
-                else ""
-            )
-            yield told(
-                step.number,
-                f"The prompt does not show {lacks}.",
-                Evidence(step=step.number, part="page", text="\n".join(lines[:3]) or facts.row.instruction),
-                Evidence(step=step.number, part="prompt", text=prompt[-400:]),
-                at=place,
-                field="prompt",
-                why=f"The prompt was searched for it. {edited}".strip(),
-                patch=edit[2] if edit is not None else None,
-            )
-            return
+        success = facts.success
+        if success is not None and any(
+            _is_same(lack, _lack_at(success, step.number)) for step in success.steps
+        ):
+            return  # The success did without it, too.
+        names = files_of(facts, lack.step, lack.call, is_system=False)
+        shows = SHOWS_TASK if lack.what == _TASK else SHOWS_PAGE
+        edit = edit_that_hid(shows, facts, names)
+        edited = (
+            " Your own copy of the file differs there from the bundled one, which shows it." if edit else ""
+        )
+        yield told(
+            lack.step,
+            f"The prompt does not show {lack.what}.",
+            *(Evidence(step=lack.step, part="page", text=line) for line in lack.lines),
+            Evidence(step=lack.step, part="prompt", text=facts.prompt(lack.call)[-400:]),
+            at=edit[:2] if edit else _place_of(shows, names, facts, f"prompts/{facts.preset.prompts.user}"),
+            field="prompt",
+            why=f"The prompt was searched for it.{edited}",
+            patch=edit[2] if edit else None,
+        )
 
 
-def _place_of(shows: re.Pattern[str], names: Sequence[str], facts: FailureFacts) -> tuple[str, int]:
+class _Lack(NamedTuple):
+    """What the prompt of a step does not show."""
+
+    step: int
+    what: str
+    lines: tuple[str, ...]
+    """The first lines of the page that are missing; none if it is the task."""
+    call: CallRecord
+
+
+def _lack_at(run: RunFacts, step: int) -> _Lack | None:
+    """Return what of the page or the task the prompt for the action of a step lacks; None for nothing."""
+    abstracted = run.part(step, Abstracted)
+    call = next((one for one in run.calls.get(step, ()) if one.purpose in _ASKS_FOR_ACTION), None)
+    if abstracted is None or call is None:
+        return None
+    prompt, task = run.prompt(call), run.row.instruction
+    lines = [line.strip() for line in abstracted.clean.text.splitlines() if line.strip()]
+    if len(lines) >= _LEAST_LINES and not any(line in prompt for line in lines):
+        is_renumbered = any(comparable(line) in comparable(prompt) for line in lines)
+        what = "the elements of the page by their own numbers" if is_renumbered else "the page"
+    elif not run.frames(step) and not _is_shown(task, prompt):
+        what = _TASK
+    else:
+        return None
+    return _Lack(step, what, () if what == _TASK else tuple(lines[:3]), call)
+
+
+def _is_same(lack: _Lack, other: _Lack | None) -> bool:
+    return other is not None and other.what == lack.what
+
+
+def _place_of(
+    shows: re.Pattern[str], names: Sequence[str], facts: FailureFacts, user: str
+) -> tuple[str, int]:
     """Return where templates show something, or else where they could, or else the preset's line that names them."""
-    user = f"prompts/{facts.preset.prompts.user}" if facts.preset is not None else ""
     texts, now = facts.texts, facts.texts.now
     is_of_turns = any(_OF_TURNS.search(now(name) or "") for name in names if name.startswith("prompts/"))
     fallback = (user, 1) if is_of_turns and user in texts.names else facts.preset_place("prompts", "user")

@@ -62,9 +62,8 @@ def success(live: Live) -> int:
     run = _SUCCESSES.get(live.database) or run_task(live, task="shop/goal-004")
     _SUCCESSES[live.database] = run
     with closing(sqlite3.connect(live.database)) as database, database:
-        database.execute(
-            "UPDATE runs SET success = NULL WHERE success AND task = 'shop/goal-004' AND run != ?", (run,)
-        )
+        database.execute("UPDATE runs SET success = NULL WHERE success AND task = 'shop/goal-004'")
+        database.execute("UPDATE runs SET success = 1 WHERE run = ?", (run,))
     return run
 
 
@@ -199,6 +198,23 @@ def test_an_edit_that_a_success_had_as_well_is_no_cause(live: Live) -> None:
     run_task(live, text=edited, task="shop/goal-004")
     run = run_task(live, text=edited, task="shop/goal-004", steps=2)
     assert "file-edited" not in [one.kind for one in causes(live, run)]
+
+
+def test_what_the_prompts_of_a_success_lacked_as_well_is_no_cause(live: Live) -> None:
+    name, task = "prompts/laser/user.j2", "shop/goal-004"
+    own = live.config / name
+    own.parent.mkdir(parents=True, exist_ok=True)
+    own.write_text((RESOURCES / name).read_text("utf-8").replace("{{ page.text }}", ""), "utf-8")
+    try:
+        failed = run_task(live, task=task, steps=2)
+        with closing(sqlite3.connect(live.database)) as database, database:
+            database.execute("UPDATE runs SET success = NULL WHERE success AND task = ?", (task,))
+        assert "prompt-lacks" in [one.kind for one in causes(live, failed)]
+        # The built-in LLM reads what is permissible, and not the page.
+        assert causes(live, run_task(live, task=task)) == ()
+        assert "prompt-lacks" not in [one.kind for one in causes(live, failed)]
+    finally:
+        own.unlink()
 
 
 def test_a_prompt_that_was_edited_since_a_success_gets_the_way_back(live: Live, success: int) -> None:

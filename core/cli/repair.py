@@ -15,7 +15,7 @@ from core.debugger.causes.records import Cause
 from core.debugger.editing.files import AgentFiles
 from core.debugger.evaluations.engine import planned
 from core.debugger.evaluations.figures import done_of
-from core.debugger.evaluations.proof import proof_of, repair_plan
+from core.debugger.evaluations.proof import check_failed, proof_of, repair_plan
 from core.debugger.evaluations.proof_records import Candidate, CandidateProof, Proof
 from core.debugger.evaluations.records import EvaluationPlan, RepairRequest, RunLimits
 from core.debugger.evaluations.request import named, texts_in
@@ -203,6 +203,7 @@ def _plan(
     with reading(settings) as store:
         if not asked.optimise:
             own = resources.changed(store.changes(failures.row.run))
+            check_failed(failures.row)  # Before an LLM is paid for a change.
             fields["candidates"] = _candidates(asked, failures, store, settings, own, files)
         request = named(RepairRequest.model_validate(fields))
         return request, repair_plan(request, store, environments)

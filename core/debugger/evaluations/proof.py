@@ -49,9 +49,8 @@ _READ = 2000
 # The plan
 
 
-def repair_plan(request: RepairRequest, store: TraceStore, environments: Environments) -> EvaluationPlan:
-    """Return what a repair is proved by; raises UsageError for a run that nothing can be proved of, and TraceError."""
-    row = store.run(request.run)
+def check_failed(row: RunRow) -> None:
+    """Raise UsageError for a run that nothing can be proved of."""
     if row.preset == ATTACHED_NAME:
         raise UsageError(
             f"Run {row.run} is of an attached agent, which has no files here: change its files, and start it again."
@@ -60,6 +59,12 @@ def repair_plan(request: RepairRequest, store: TraceStore, environments: Environ
         raise UsageError(f"Run {row.run} succeeded, so there is nothing to mend.")
     if row.outcome == "running":
         raise UsageError(f"Run {row.run} has not ended yet. Wait for its end, or stop it.")
+
+
+def repair_plan(request: RepairRequest, store: TraceStore, environments: Environments) -> EvaluationPlan:
+    """Return what a repair is proved by; raises UsageError for a run that nothing can be proved of, and TraceError."""
+    row = store.run(request.run)
+    check_failed(row)
     sets = _sets(request, row, store, environments)
     spots = (Spot(task=row.task, seed=row.seed), *sets.choosing, *sets.sealed, *sets.others)
     # All variants get the files as they are now: a file that is edited meanwhile changes none of them.

@@ -121,6 +121,8 @@ def test_a_limit_leaves_it_open_and_the_same_name_goes_on(inside, failed):
         ((77,), "There is no run 77"),
         (("--evaluation", "x"), "There is no evaluation x."),
         ((1,), "No cause of run 1 has a patch. Let an LLM propose a change with --llm"),
+        ((2,), "Run 2 succeeded, so there is nothing to mend."),
+        ((2, "--llm", "rules"), "Run 2 succeeded, so there is nothing to mend."),
         ((1, "--change", "nowhere"), "nowhere is no folder with files of an agent."),
     ],
 )
@@ -128,6 +130,8 @@ def test_what_cannot_be_repaired_is_said_in_a_sentence(inside, given, why):
     store = TraceStore.open(inside.db)
     run = store.begin_run(start())
     store.end_run(run, outcome="budget", verdict=Verdict(), seconds=1.0, seconds_in_llm=0.0)
+    success = store.begin_run(start())
+    store.end_run(success, outcome="done", verdict=Verdict(success=True), seconds=1.0, seconds_in_llm=0.0)
     store.close()
     done = inside("repair", *given)
     assert (done.code, done.out) == (2, "")

@@ -25,7 +25,8 @@ PAGE_CLOCK = 1718452800000
 """When every page believes to be opened: 2024-06-15 12:00 UTC. It lies after all dates the tasks ask
 for, as the dates of those who published results did, so calendars open where theirs opened."""
 
-START_SECONDS = 15.0
+START_SECONDS = 60.0
+"""A busy machine needs many times as long as an idle one."""
 _VIEWPORT = (332, 214)
 """As in BrowserGym: a page takes 160 by 210 pixels, and the reward stands beside it."""
 

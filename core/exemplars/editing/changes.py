@@ -5,8 +5,9 @@ The part that changes is written anew; all else stays as it is typed.
 
 import re
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
+from itertools import islice
 from typing import Any, NamedTuple
 
 from pydantic import ValidationError
@@ -22,6 +23,8 @@ _ELEMENT = re.compile(
     r"^\s*\[(?P<ref>\d+)\]\s+(?P<role>[a-z]+(?:-[a-z]+)*)"
     r'(?:\s+"(?P<name>.*?)"(?=\s+value="|\s+[a-z]+(?:\s|$)|\s+\(|\s+options:|\s*$))?',
 )
+_NUMBER_IN_LINE = re.compile(r"^\s*\[\d+\]", re.MULTILINE)
+_BRACKETED = re.compile(r"(?<!\\)\[\d+\]")
 _NAMES = {"steps": "step", "contrasts": "contrast", "abstraction": "pair", "prompts": "prompt"}
 
 
@@ -251,8 +254,8 @@ def _action_at(places: TextLayout, offset: int) -> Location | None:
 def replaced(text: str, value: str, other: str, *, whole: bool = True) -> tuple[str, int]:
     """Return a text with `other` in place of `value` in task, metadata and tables, and how often it was there.
 
-    With `whole`, not within a longer word. In actions, both have a backslash before brackets. The program is left
-    alone: a text changed in code may break it.
+    With `whole`, not within a longer word. In actions, both have a backslash before brackets. The numbers of elements
+    stay as they are, and so does the program: a text changed in code may break it.
     """
     places, times = layout(text), 0
     before, after = (
@@ -264,15 +267,29 @@ def replaced(text: str, value: str, other: str, *, whole: bool = True) -> tuple[
         if not value or not _is_told(location) or written[:1] not in ('"', "'"):
             continue
         as_written: Callable[[str], str] = escape_brackets if _is_action(location) else str
-        pattern = f"{before}{re.escape(as_written(value))}{after}"
-        content, found = re.subn(pattern, lambda _: as_written(other), _value(places, location))  # noqa: B023
+        said = _value(places, location)
+        numbers = _numbers_in_action(said) if _is_action(location) else _NUMBER_IN_LINE.finditer(said)
+        kept = {place for number in numbers for place in range(*number.span())}
+        wanted = re.compile(f"{before}{re.escape(as_written(value))}{after}")
+        found = [match for match in wanted.finditer(said) if kept.isdisjoint(range(*match.span()))]
         if found:
+            content = said
+            for match in reversed(found):
+                content = content[: match.start()] + as_written(other) + content[match.end() :]
             block = written.startswith(("'''", '"""'))
             inline = isinstance(location[-1], int)
             new = string_text(content, block=block and not inline, inline=inline)
             text = text[: span.start] + new + text[span.end :]
-            times += found
+            times += len(found)
     return text, times
+
+
+def _numbers_in_action(said: str) -> Iterator[re.Match[str]]:
+    try:
+        targets = parse_action(said).targets
+    except ActionSyntaxError:
+        return iter(())
+    return islice(_BRACKETED.finditer(said), sum(isinstance(target, RefTarget) for target in targets))
 
 
 def with_id(text: str, id: str) -> str:

@@ -189,6 +189,24 @@ def test_a_value_is_replaced_everywhere_but_in_longer_words_and_code_and_put_bac
     assert changes.replaced(text, "", "x") == changes.replaced(text, "Bergen", "x") == (text, 0)
 
 
+def test_a_number_is_replaced_where_it_is_a_value_and_not_where_it_is_an_element():
+    step = DraftStep(
+        observation='[1] textbox "Guests"\n  [2] button "2 [2] guests"',
+        actions=("type [2] [2]", "drag [2] [12]", r'click button "a [2\]"', "stop [2]", "2 or [2]"),
+    )
+    made, times = changes.replaced(text_of(Draft(task="For 2.", steps=(step,))), "2", "{n}")
+    (changed,) = draft(made).steps
+    assert changed.observation == '[1] textbox "Guests"\n  [2] button "{n} [{n}] guests"'
+    assert changed.actions == (
+        "type [2] [{n}]",
+        "drag [2] [12]",
+        r'click button "a [{n}\]"',
+        "stop [{n}]",
+        "{n} or [{n}]",
+    )
+    assert (draft(made).task, times) == ("For {n}.", 8)
+
+
 def test_values_that_cannot_be_read_and_tables_of_others_are_left_alone():
     text = 'task = "Oakland \\q"\nmetadata = "Oakland"\n[[x.steps]]\nactions = ["Oakland"]'
     made, times = changes.replaced(text, "Oakland", "Bergen")

@@ -26,19 +26,7 @@ from core.schema.secrets import Secrets
 from core.system.patience import within
 
 READER = 5
-"""The version of the page reader: raise it when the walker reads an unchanged page differently.
-
-Version 1 leaves out drawings that are hidden from assistive technology or are in a named control, and names
-unnamed controls by their icons. Version 2 reads hidden inputs by what a person sees of them, the text of
-editors, areas of pictures and documents in objects, reads more states, and leaves out closed parts of a page.
-Version 3 reads states that an element inherits from its container (such as disabled), chosen options and
-controls of several boxes only once, reads passwords always as bullets, and leaves out the content of boxes
-that show nothing. Version 4 reads empty cells, columns that spanning cells move, words that style sheets write,
-selected chips, and boxes that show more under the pointer, and leaves out hidden fields that another control
-stands for, and drawings beyond their picture. Version 5 reads one-time codes, numbers of cards and other secrets
-as bullets.
-Comparisons with runs of earlier versions consider this (`checkpoints/comparison.py`).
-"""
+"""The version of the page reader, stored with each page: raise it when the walker reads a page differently."""
 _PATIENCE = 2.0
 
 

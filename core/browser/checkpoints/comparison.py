@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from core.browser.checkpoints.page_state import PageState
 from core.schema.expression import Matcher, compiled
-from core.schema.observation import Box, Element, Observation, is_hidden
+from core.schema.observation import Box, Element, Observation
 from core.schema.pattern import Expression, Pattern, PatternText, parse_pattern
 from core.schema.record import Record
 from core.schema.restore import Comparison, Grade, PageDifference
@@ -29,25 +29,8 @@ were repeated with recorded answers.
 
 _PARTS = ("name", "value", "states", "options", "detail")
 """Those of an element that are compared."""
-_BY_ICON = re.compile(r"(?:icon|beside) ")
-"""What begins the `detail` of an unnamed control since version 1 of the page reader."""
-_SAID_SINCE = {
-    2: re.compile(
-        r"level \d+|row \d+|column \d+|\d+ rows|\d+ columns|unknown number of (rows|columns)|sorted( \w+)?"
-        r"|busy|invalid|mixed|readonly"
-    ),
-    3: re.compile("disabled"),
-    4: re.compile(r"selected|column \d+"),
-}
-"""States that are told since a version of the page reader."""
-_READ_SINCE_2 = ("area", "object", "embed")
-"""Tags whose elements are read since version 2."""
 _MOVING = ("video", "marquee")
 """Tags of what does not stand still."""
-_CELLS = ("cell", "columnheader", "rowheader")
-"""Roles that are read even if empty since version 4."""
-_CHOOSERS = ("combobox", "listbox", "textbox")
-"""Roles of hidden fields, and of what is drawn in their place, of which only the latter is read since version 4."""
 _PLACE = re.compile(r" at -?\d+,-?\d+")
 """Where a drawn thing is, in its `detail`: in a window of another size it is elsewhere."""
 HTML = "html"
@@ -111,7 +94,6 @@ def compare(
     """Return how well `now` equals `recorded`; `beside` is what differs in what the browser and the server keep.
 
     Parts that were not touched and differ in a `later` reading of the same page change by themselves.
-    Differences between versions of the page reader count as small, and are reported as such.
     """
     volatile = volatile or Volatile()
     moving = _moving(now, later) if later is not None else frozenset()
@@ -248,87 +230,19 @@ def _of_elements(
 ) -> list[PageDifference]:
     found: list[PageDifference] = []
     moved = recorded.viewport != now.viewport
-    readers = _readers_since(recorded, now)
     before, after = _keys(recorded, volatile), _keys(now, volatile)
     for tag, i1, i2, j1, j2 in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         old, new = recorded.elements[i1:i2], now.elements[j1:j2]
         if tag == "equal":
             for one, other in zip(old, new, strict=True):
-                found += _changed(one, other, volatile, moving, moved=moved, readers=readers)
+                found += _changed(one, other, volatile, moving, moved=moved)
             continue
-        for one in old:
-            by_reader = _left_out(one, readers, now)
-            is_volatile = by_reader or volatile.element(one)
-            found.append(
-                PageDifference(what="gone", element=_called(one), volatile=is_volatile, by_reader=by_reader)
-            )
-        for one in new:
-            by_reader = _first_read(one, readers)
-            is_volatile = by_reader or volatile.element(one)
-            found.append(
-                PageDifference(what="added", element=_called(one), volatile=is_volatile, by_reader=by_reader)
-            )
+        for what, elements in (("gone", old), ("added", new)):
+            found += [
+                PageDifference(what=what, element=_called(one), volatile=volatile.element(one))
+                for one in elements
+            ]
     return found
-
-
-def _readers_since(recorded: Observation, now: Observation) -> frozenset[int]:
-    """Return the versions of the page reader that came after the one that read the recorded page."""
-    return frozenset(range(recorded.reader + 1, now.reader + 1))
-
-
-def _left_out(element: Element, readers: frozenset[int], now: Observation) -> bool:
-    """Return whether an element is one that these versions of the page reader leave out and the one before did not."""
-    label_of_box = element.tag == "label" and element.role == "generic"
-    chosen = element.role == "text" and any(
-        one.role == "combobox" and one.value == element.name for one in now.elements
-    )
-    piece = (element.role, element.uses) == ("generic", ("click",)) and any(
-        one.usable and one.role != "generic" and one.name == element.name for one in now.elements
-    )
-    stood_for = element.role in _CHOOSERS and any(
-        one.role in _CHOOSERS and element.name in (one.name, one.value) for one in now.elements
-    )
-    return (
-        (4 in readers and stood_for)
-        or (1 in readers and _unnamed_picture(element))
-        or (2 in readers and label_of_box)
-        or (3 in readers and (chosen or piece))
-    )
-
-
-def _first_read(element: Element, readers: frozenset[int]) -> bool:
-    """Return whether an element is one that the page reader before these versions passed over."""
-    box = element.role in ("checkbox", "radio", "switch") and element.tag == "input"
-    empty = element.role in _CELLS and not element.name
-    hovers = element.role == "generic" and element.uses == ("hover",)
-    return (2 in readers and (box or element.tag in _READ_SINCE_2)) or (4 in readers and (empty or hovers))
-
-
-def _told_otherwise(one: Element, other: Element, part: str, readers: frozenset[int]) -> bool:
-    """Return whether a part of an element differs by what the page reader before these versions did not tell."""
-    before, after = _part(one, part), _part(other, part)
-    if part == "detail":
-        drawn = other.role in ("canvas", "img", "textbox")
-        beside = 4 in readers and _told_by_icon(after, before)
-        return (
-            beside
-            or (1 in readers and _told_by_icon(before, after))
-            or (2 in readers and drawn and not before)
-        )
-    if part == "options" and 4 in readers and other.role in _CHOOSERS:
-        return not other.options  # It is the list that is drawn in place of a hidden one.
-    if part == "states":
-        since = [said for version, said in _SAID_SINCE.items() if version in readers]
-        new = set(other.states) - set(one.states)
-        known = all(any(said.fullmatch(state) for said in since) for state in new)
-        return bool(since) and known and set(one.states) <= set(other.states)
-    if part == "value" and readers & {3, 5} and is_hidden(other.value):
-        return len(one.value) == len(other.value)
-    return 2 in readers and part == "value" and not before and other.role in ("combobox", "textbox")
-
-
-def _unnamed_picture(element: Element) -> bool:
-    return element.role in ("graphics-symbol", "img") and not element.name and not element.uses
 
 
 def _keys(observation: Observation, volatile: Volatile) -> Sequence[tuple[str, str]]:
@@ -345,12 +259,8 @@ def _changed(
     moving: frozenset[tuple[int, str]],
     *,
     moved: bool,
-    readers: frozenset[int],
 ) -> list[PageDifference]:
-    """Return in which parts an element differs.
-
-    `moved` says that the window has another size by now, `readers` are the versions of the page reader since.
-    """
+    """Return in which parts an element differs; `moved` says that the window has another size by now."""
     found: list[PageDifference] = []
     whole = volatile.element(one)
     for part in _PARTS:
@@ -361,7 +271,6 @@ def _changed(
         by_itself = by_itself or (part != "states" and volatile.text(before) == volatile.text(after))
         same_elsewhere = part == "detail" and _PLACE.sub("", before) == _PLACE.sub("", after)
         by_window = moved and not by_itself and same_elsewhere
-        by_reader = not by_itself and _told_otherwise(one, other, part, readers)
         found.append(
             PageDifference(
                 what="changed",
@@ -369,23 +278,11 @@ def _changed(
                 part=part,
                 before=before,
                 now=after,
-                volatile=by_itself or by_window or by_reader,
+                volatile=by_itself or by_window,
                 by_window=by_window,
-                by_reader=by_reader,
             )
         )
     return found
-
-
-def _without_unnamed_pictures(observation: Observation) -> Observation:
-    return observation.replace(
-        elements=tuple(element for element in observation.elements if not _unnamed_picture(element))
-    )
-
-
-def _told_by_icon(before: str, after: str) -> bool:
-    """Return whether a detail is what it was, with the icon of the control or the words next to it put first."""
-    return bool(_BY_ICON.match(after)) and (not before or after.endswith(f", {before}"))
 
 
 def _part(element: Element, part: str) -> str:
@@ -399,8 +296,6 @@ def _part(element: Element, part: str) -> str:
 
 def _share(recorded: Observation, now: Observation, volatile: Volatile) -> float:
     """Return which share of the elements both pages have, from 0 to 1."""
-    if 1 in _readers_since(recorded, now):
-        recorded, now = _without_unnamed_pictures(recorded), _without_unnamed_pictures(now)
     counts: dict[tuple[str, str], int] = {}
     for key in _keys(recorded, volatile):
         counts[key] = counts.get(key, 0) + 1

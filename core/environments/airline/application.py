@@ -1,14 +1,11 @@
 """The desk as a site: the page for every place in it, and the JSON that the page works with.
 
 A request names its scenario in the query, which chooses the books; the
-session chooses the branch. ``/generate-random-scenario`` and ``/evaluate``
-are for experiments, and the page never uses them.
+session chooses the branch.
 """
 
 import json
 import re
-import secrets
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -17,7 +14,7 @@ from core.environments.airline.bookings import GENDERS, TITLES, Booking, Passeng
 from core.environments.airline.desk import AirlineState, BookingDraft, DeskRefused, DeskState, Search
 from core.environments.airline.evaluation import DeskEvaluation, evaluate
 from core.environments.airline.fields import Problems
-from core.environments.airline.scenarios import HIGHEST_SEED, KINDS, by_id, known, make
+from core.environments.airline.scenarios import by_id, known
 from core.environments.airline.timetable import (
     AIRLINE,
     AIRPORTS,
@@ -31,14 +28,11 @@ from core.environments.airline.timetable import (
     outward_flights,
     return_flights,
 )
-from core.environments.airline.wording import details
 from core.environments.sites import SiteAnswer, SiteRequest
-from core.schema.errors import DataError
 from core.schema.record import Record
 from core.storage.resources import RESOURCES
 
 STATIC = RESOURCES / "sites" / "airline"
-MOST_REMEMBERED = 2_000
 
 _REFERENCE = r"([A-Z0-9]{6})"
 _PAGES = re.compile(
@@ -47,70 +41,17 @@ _PAGES = re.compile(
 
 
 class AirlineDesk:
-    """The application that `SiteServer` serves.
-
-    `origin` gives the address of the server, for the links of new scenarios.
-    Of the sessions it remembers one thing only: for each scenario the desk
-    that was worked on last, so that ``/evaluate`` can be asked from outside the
-    browser.
-    """
+    """The application that `SiteServer` serves."""
 
     name = "airline"
     state_type = AirlineState
 
-    def __init__(self, origin: Callable[[], str]) -> None:
-        self._origin = origin
-        self._last: dict[str, DeskState] = {}
-        self._lock = threading.Lock()
-
     def answer(self, request: SiteRequest, state: AirlineState) -> tuple[SiteAnswer, AirlineState]:
-        if request.path == "/generate-random-scenario" and request.method == "GET":
-            return self._generate(request.query), state
-        if request.path == "/evaluate" and request.method == "GET":
-            return self._evaluate(request.query.get("scenario", ""), state), state
         if request.path.startswith("/api/"):
             return self._api(request, state)
         if request.method == "GET" and _PAGES.fullmatch(request.path):
             return SiteAnswer(body=(STATIC / "index.html").read_bytes()), state
         return _json({"message": "There is no such page."}, 404), state
-
-    def remember(self, desk: DeskState) -> None:
-        """Take `desk` as the one of its scenario that was worked on last."""
-        with self._lock:
-            self._last.pop(desk.scenario, None)
-            self._last[desk.scenario] = desk
-            if len(self._last) > MOST_REMEMBERED:
-                del self._last[next(iter(self._last))]
-
-    def _generate(self, query: dict[str, str]) -> SiteAnswer:
-        given = query.get("seed", "")
-        if given and (not re.fullmatch(r"[0-9]{1,16}", given) or int(given) > HIGHEST_SEED):
-            return _json({"message": f"seed must be a whole number from 0 to {HIGHEST_SEED}."}, 400)
-        wanted = query.get("scenario", "")
-        kind = next((one for one in KINDS if one == wanted), None)
-        if wanted and kind is None:
-            return _json({"message": f"scenario must be one of {', '.join(KINDS)}."}, 400)
-        scenario = make(int(given) if given else secrets.randbelow(HIGHEST_SEED + 1), kind)
-        return _json(
-            {
-                "scenario": scenario.kind,
-                "id": scenario.id,
-                "url": f"{self._origin()}/?scenario={scenario.id}",
-                "details": details(scenario),
-            }
-        )
-
-    def _evaluate(self, id: str, state: AirlineState) -> SiteAnswer:
-        """Judge this session's desk; for a visitor who never was at it, the one worked on last."""
-        try:
-            scenario = by_id(id)
-        except DataError as error:
-            return _json({"message": str(error)}, 404)
-        desk = next((one for one in state.desks if one.scenario == id), None)
-        if desk is None:
-            with self._lock:
-                desk = self._last.get(id) or DeskState(scenario=id)
-        return _json(evaluate(scenario, desk).model_dump(mode="json"))
 
     def _api(self, request: SiteRequest, state: AirlineState) -> tuple[SiteAnswer, AirlineState]:
         id = request.query.get("scenario", "")
@@ -128,8 +69,6 @@ class AirlineDesk:
             return _json({"message": "Check the form.", "problems": problems.fields}, 422), state
         except DeskRefused as refused:
             return _json({"message": str(refused)}, refused.status), state
-        if after != desk:
-            self.remember(after)
         return _json(answer), state.with_desk(after)
 
     @staticmethod

@@ -39,8 +39,7 @@ class Airline(SiteEnvironment["AirlineState"]):
     def make_server(self) -> "SiteServer[AirlineState]":
         from core.environments.airline.application import STATIC, AirlineDesk
 
-        self._desk = AirlineDesk(origin=lambda: self.server.origin)
-        return SiteServer(self._desk, STATIC)
+        return SiteServer(AirlineDesk(), STATIC)
 
     async def open(self, task: Task, seed: int, page: PageDriver) -> Episode:
         """Begin a session at the desk with the scenario of this seed."""
@@ -69,12 +68,6 @@ class Airline(SiteEnvironment["AirlineState"]):
         state = self.server.sessions.state(episode.session)
         found = evaluation_of(scenario_id(_kind(episode.task), episode.seed), state)
         return Verdict(success=found.success, reward=found.progress, judge="page", reason=_reason(found))
-
-    async def restore(self, episode: Episode, page: PageDriver, snapshot: str) -> Episode:
-        episode = await super().restore(episode, page, snapshot)
-        for desk in self.server.sessions.state(episode.session).desks:
-            self._desk.remember(desk)
-        return episode
 
 
 def _kind(task: Task) -> "Kind":

@@ -30,7 +30,7 @@ class Step(Record):
 
 
 class DeskEvaluation(Record):
-    """What ``/evaluate`` answers."""
+    """How well a scenario was solved."""
 
     scenario: str
     """The id."""

@@ -84,10 +84,9 @@ def known(id: str) -> tuple[Kind, int] | None:
     return KINDS[kind], seed
 
 
-def make(seed: int, kind: Kind | None = None) -> Scenario:
-    """Return the scenario of this seed; without `kind` the seed chooses that too."""
-    chosen: Kind = random.Random(f"kind {seed}").choice(KINDS) if kind is None else kind
-    return by_id(scenario_id(chosen, seed))
+def make(seed: int, kind: Kind) -> Scenario:
+    """Return the scenario of this kind and seed."""
+    return by_id(scenario_id(kind, seed))
 
 
 @lru_cache(maxsize=512)
@@ -95,7 +94,7 @@ def by_id(id: str) -> Scenario:
     """Return the scenario of that id; raises DataError if there is none."""
     found = known(id)
     if found is None:
-        raise DataError(f"There is no scenario {id!r}: ask for one at /generate-random-scenario.")
+        raise DataError(f"The airline desk has no scenario {id!r}.")
     kind, seed = found
     chance = random.Random(f"{kind} {seed}")
     scenario = Scenario(id=id, kind=kind, seed=seed)

@@ -2,7 +2,6 @@
 
 import random
 from datetime import date
-from typing import Any
 
 from core.environments.airline.bookings import Card, Passenger
 from core.environments.airline.scenarios import Scenario, books
@@ -22,28 +21,6 @@ def instruction(scenario: Scenario) -> str:
     words = _Words(random.Random(f"words {scenario.id}"))
     text = _TELLERS[scenario.kind](scenario, words)
     return text[0].upper() + text[1:]
-
-
-def details(scenario: Scenario) -> dict[str, Any]:
-    """Return all data that the wish needs, as ``/generate-random-scenario`` gives it."""
-    found: dict[str, Any] = {}
-    if scenario.reference:
-        found["booking"] = {"reference": scenario.reference}
-    if scenario.journey is not None:
-        found["flight"] = _flight_details(scenario.journey, scenario.outward, scenario.back)
-    if scenario.passenger is not None:
-        found["passenger"] = _passenger_details(scenario.passenger)
-    if scenario.changes:
-        booking = next(booked for booked in books(scenario.id) if booked.reference == scenario.reference)
-        new = {_FIELDS[field].replace(" ", "-"): value for field, value in scenario.changes}
-        found["passenger"] = {"name": booking.passengers[scenario.place].name, "changes": new}
-    if scenario.card is not None:
-        found["card"] = {
-            "number": scenario.card.number,
-            "expiry": scenario.card.expiry,
-            "cvc": scenario.card.cvc,
-        }
-    return found
 
 
 class _Words:
@@ -201,31 +178,6 @@ def _change_flights(scenario: Scenario, words: _Words) -> str:
         f"the journey of booking {ref} is put off. Rebook the outward flight to {out} "
         f"and the return flight to {home}.",
     )
-
-
-def _flight_details(journey: Journey, outward: Flight | None, back: Flight | None) -> dict[str, str]:
-    found = {
-        "from": journey.origin,
-        "to": journey.destination,
-        "departure": journey.departure.isoformat(),
-    }
-    if journey.back is not None:
-        found["return"] = journey.back.isoformat()
-    for name, flight in (("outward", outward), ("return", back)):
-        if flight is not None:
-            found[f"{name}-departure-time"] = clock(flight.departs).replace(" ", "")
-            found[f"{name}-arrival-time"] = clock(flight.arrives).replace(" ", "")
-    return found
-
-
-def _passenger_details(person: Passenger) -> dict[str, str]:
-    return {
-        "title": person.title,
-        "first-name": person.first_name,
-        "last-name": person.last_name,
-        "gender": person.gender,
-        "date-of-birth": person.birth.isoformat(),
-    }
 
 
 def _ordinal(day: int) -> str:

@@ -3,7 +3,7 @@ import pytest
 from core.browser.checkpoints.comparison import Volatile, compare, kept_otherwise, load_volatile
 from core.browser.checkpoints.page_state import PageState
 from core.schema.errors import DataError
-from core.schema.observation import Element, Observation, Option
+from core.schema.observation import Observation, Option
 from tests.core.agent.spaces.pages import element, page
 
 
@@ -130,101 +130,3 @@ def test_a_drawn_thing_may_be_elsewhere_in_a_window_of_another_size_alone(size, 
     assert found.grade == grade
     if grade == "equivalent":
         assert found.sentence == "equivalent, 1 because of another window size"
-
-
-DRAWN = element(5, "graphics-symbol", "", detail="blue path 9×9 at 3,4")
-OPENER = element(6, "button", "", detail=".menu", uses=("click",))
-
-
-def read_by(version: int, *more: Element) -> Observation:
-    return form().replace(elements=(*form().elements, *more), reader=version)
-
-
-def test_unnamed_drawings_that_only_an_earlier_reader_read_leave_a_page_equivalent_and_are_told():
-    icon = OPENER.replace(detail="icon menu, .menu")
-    found = compare(read_by(0, DRAWN, OPENER), read_by(1, icon), "replayed")
-    assert found.grade == "equivalent"
-    assert found.sentence == "equivalent, 2 because an earlier version read pages differently"
-    assert (
-        found.differences[0].words == "graphics-symbol gone (it was recorded by a version that read "
-        "pages differently)"
-    )
-
-
-def test_what_an_earlier_reader_read_of_other_things_counts_as_ever():
-    named = DRAWN.replace(name="Sold out")
-    other = OPENER.replace(detail="icon menu, .closed")
-    for then, now in (
-        (read_by(0, named), read_by(1)),
-        (read_by(0, DRAWN, OPENER), read_by(1)),
-        (read_by(0, OPENER), read_by(1, other)),
-        (read_by(0), read_by(1, DRAWN)),
-        (read_by(0, DRAWN), read_by(1, DRAWN.replace(detail="red path 9×9 at 3,4"))),
-        (read_by(1, DRAWN), read_by(1)),
-    ):
-        assert compare(then, now, "replayed").grade == "same page"
-
-
-LABEL = element(7, "generic", "Agree", uses=("click",), tag="label")
-HEADING = element(8, "heading", "Terms")
-CHOICE = element(9, "combobox", "Age")
-
-
-def test_what_the_second_reader_tells_more_leaves_a_page_equivalent() -> None:
-    more = (
-        element(10, "checkbox", "Agree", uses=("click", "check"), tag="input"),
-        HEADING.replace(states=("level 2",)),
-        CHOICE.replace(value="Twenty"),
-    )
-    found = compare(read_by(1, LABEL, HEADING, CHOICE), read_by(2, *more), "replayed")
-    assert found.grade == "equivalent"
-    assert found.sentence == "equivalent, 4 because an earlier version read pages differently"
-
-
-def test_what_the_third_reader_tells_otherwise_leaves_a_page_equivalent() -> None:
-    off = CHOICE.replace(states=("disabled",))
-    assert compare(read_by(2, CHOICE), read_by(3, off), "replayed").grade == "equivalent"
-    chosen, words = CHOICE.replace(value="Twenty"), element(10, "text", "Twenty")
-    assert compare(read_by(2, chosen, words), read_by(3, chosen), "replayed").grade == "equivalent"
-    control = element(11, "button", "Save", uses=("click",))
-    piece = element(12, "generic", "Save", uses=("click",))
-    assert compare(read_by(2, piece, control), read_by(3, control), "replayed").grade == "equivalent"
-
-
-def test_what_the_fourth_reader_tells_otherwise_leaves_a_page_equivalent() -> None:
-    chip = element(12, "generic", "Red", uses=("click",))
-    row = element(14, "row", "", detail='beside "Kari", .odd', uses=("click",))
-    native, drawn = element(10, "combobox", "Age", value="Ten"), element(11, "combobox", "Ten")
-    for then, now in (
-        ((chip,), (chip.replace(states=("selected",)),)),
-        ((row,), (row.replace(detail=".odd"), element(15, "cell", ""))),
-        ((native, drawn), (native,)),
-    ):
-        assert compare(read_by(3, *then), read_by(4, *now), "replayed").grade == "equivalent", (then, now)
-
-
-def test_other_changes_since_the_first_reader_count_as_ever() -> None:
-    for then, now in (
-        (read_by(2, CHOICE.replace(states=("disabled",))), read_by(3, CHOICE)),
-        (read_by(2, CHOICE), read_by(3, CHOICE.replace(states=("expanded",)))),
-        (read_by(3, CHOICE), read_by(3, CHOICE.replace(states=("disabled",)))),
-        (read_by(2, CHOICE, element(10, "text", "Twenty")), read_by(3, CHOICE)),
-        (read_by(2, CHOICE, element(12, "generic", "Save", uses=("click",))), read_by(3, CHOICE)),
-        (read_by(1, HEADING.replace(states=("expanded",))), read_by(2, HEADING.replace(states=("level 2",)))),
-        (read_by(1, CHOICE.replace(value="Ten")), read_by(2, CHOICE.replace(value="Twenty"))),
-        (read_by(2, CHOICE), read_by(2, CHOICE.replace(value="Twenty"))),
-        (read_by(1, HEADING), read_by(2)),
-    ):
-        assert compare(then, now, "replayed").grade == "same page"
-
-
-def test_drawings_that_are_read_no_more_make_no_page_another_one():
-    drawings = [DRAWN.replace(ref=ref) for ref in range(10, 30)]
-    found = compare(read_by(0, *drawings), read_by(1).replace(scroll=(0, 40)), "replayed")
-    assert found.grade == "same page"
-
-
-def test_an_observation_that_was_stored_without_a_version_of_the_reader_counts_as_an_earlier_one():
-    stored = form().model_dump(mode="json")
-    del stored["reader"]
-    assert Observation.model_validate(stored).reader == 0

@@ -13,7 +13,6 @@ from core.browser.checkpoints.strategies import (
     UrlWithStorage,
 )
 from core.schema.errors import BrowserError, DataError
-from core.schema.observation import Element
 from core.schema.restore import Sent, SentAt
 from tests.core.browser.browsing import Browsing, in_browser
 from tests.core.browser.checkpoints.test_restoring import COUNTER, done
@@ -243,20 +242,3 @@ async def test_what_would_be_done_again_is_left_and_the_page_stays_as_the_way_be
     assert found.not_repeated == "Repeating it would order twice."
     assert found.attempts[1].reason == found.not_repeated
     assert await browser.js("n.textContent") == "0"
-
-
-@in_browser
-async def test_a_page_recorded_before_hidden_drawings_were_left_out_comes_back_as_equal(
-    browser: Browsing, site: Site
-) -> None:
-    drawing = "<svg aria-hidden=true width=9 height=9><rect width=9 height=9 fill=red /></svg>"
-    scene = await opened(browser, site.page(f"<button>b</button><p>Cart {drawing}</p>"))
-    checkpoint = await scene.checkpoint()
-    read = checkpoint.observation
-    icon = Element(
-        ref=99, role="graphics-symbol", detail="red rectangle 9×9 at 3,4", box=read.elements[0].box
-    )
-    earlier = read.replace(elements=(*read.elements, icon), reader=0)
-    found = await scene.back(checkpoint.replace(observation=earlier))
-    assert (found.grade, found.verified) == ("equivalent", True)
-    assert [one.by_reader for one in found.comparison.differences] == [True]

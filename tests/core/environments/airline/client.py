@@ -5,15 +5,19 @@ import json
 from typing import Any
 from urllib.parse import urlsplit
 
+from core.environments.airline.application import evaluation_of
 from core.environments.airline.bookings import Passenger
+from core.environments.airline.desk import AirlineState
 from core.environments.airline.scenarios import Scenario, books
+from core.environments.sites import SiteServer
 
 
 class Client:
     """Keeps the cookie of its session, as a browser does."""
 
-    def __init__(self, origin: str, scenario: str = "") -> None:
-        self._host = urlsplit(origin).netloc
+    def __init__(self, server: "SiteServer[AirlineState]", scenario: str = "") -> None:
+        self._server = server
+        self._host = urlsplit(server.origin).netloc
         self.scenario = scenario
         self.cookie = ""
 
@@ -46,7 +50,8 @@ class Client:
         return answer
 
     def evaluation(self) -> dict[str, Any]:
-        return self.request("GET", f"/evaluate?scenario={self.scenario}")[1]
+        state = self._server.sessions.state(self.cookie.partition("=")[2])
+        return evaluation_of(self.scenario, state).model_dump(mode="json")
 
     # What a person does at the desk
 

@@ -1,5 +1,7 @@
 """Scheduled steps: going back to a step, a remedy, a new trial, or the answer; and the browser for them."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from core.agent.policies.stack import Stack
@@ -27,6 +29,8 @@ from core.schema.observation import Element, Observation
 from core.schema.progress import FailedTrial, SpaceMemory
 from core.schema.restore import SentAt
 from core.schema.step import Acted, Decided, Proposal, Scheduled
+
+_NOT_STARTED = "The task could not be started again"
 
 
 class ScheduledSteps:
@@ -118,6 +122,17 @@ def stays_done(state: RunState, world: World, step: int) -> tuple[SentAt, ...]:
     return world.irreversible((*state.sent, *late), step, state.episode.start_url)
 
 
+@contextmanager
+def _as_action_error(what: str) -> Iterator[None]:
+    """Turn an error into an ActionError that says what could not be done, except that the browser has ended."""
+    try:
+        yield
+    except BrowserError:
+        raise
+    except BackstepError as error:
+        raise ActionError(f"{what}: {error}") from error
+
+
 async def reopen(state: RunState, world: World) -> None:
     """Start the task again: in a clean profile, or in the named one that the run has."""
     world.follow_network(state.episode.task)
@@ -155,33 +170,21 @@ def restore_context_of(
             raise ActionError(str(error)) from error
 
     async def begin_anew() -> None:
-        try:
+        with _as_action_error(_NOT_STARTED):
             await reopen(state, world)
-        except BrowserError:
-            raise
-        except BackstepError as error:
-            raise ActionError(f"The task could not be started again: {error}") from error
 
     async def begin_here() -> None:
-        try:
+        with _as_action_error(_NOT_STARTED):
             history = await TabHistory.read(world.tabs.current)
             await history.go_to_first(world.tabs)
             state.episode = await world.environment.open(
                 state.episode.task, state.episode.seed, TabDriver(world.tabs)
             )
-        except BrowserError:
-            raise
-        except BackstepError as error:
-            raise ActionError(f"The task could not be started again: {error}") from error
 
     async def put_back(snapshot: str) -> None:
         assert keeps is not None
-        try:
+        with _as_action_error("The site's state could not be restored"):
             state.episode = await keeps.restore(state.episode, TabDriver(world.tabs), snapshot)
-        except BrowserError:
-            raise
-        except BackstepError as error:
-            raise ActionError(f"The site's state could not be restored: {error}") from error
 
     async def choose(element: Element, found: FoundAgain, now: Observation) -> Element | None:
         return await choose_element(state, prompter, element, found, [])
@@ -273,13 +276,12 @@ async def new_trial(state: RunState, world: World) -> Acted:
     Raises BrowserError if the browser has ended.
     """
     try:
-        await reopen(state, world)
-        state.capture = await world.read()
+        with _as_action_error(_NOT_STARTED):
+            await reopen(state, world)
+            state.capture = await world.read()
     except (ActionError, PageGone) as error:
-        reason = str(error) or "The page went away meanwhile."
-        return Acted(
-            effect="go back", outcome="failed", message=f"The task could not be started again: {reason}"
-        )
+        gone = f"{_NOT_STARTED}: The page went away meanwhile."
+        return Acted(effect="go back", outcome="failed", message=str(error) or gone)
     state.stale = False
     reflection = state.reflection
     reflection.remedies = reflection.remedies.cleared(f"Trial {state.trial} has ended.")

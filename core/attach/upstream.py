@@ -10,7 +10,7 @@ from core.attach.dialects import answered
 from core.attach.gateway import AgentQuestion
 from core.attach.wire_formats import RESPONSES, error_body
 from core.llm.costs import estimate_usage
-from core.llm.errors import RelayError
+from core.llm.errors import LLMFailure, RelayError
 from core.llm.openai_compatible import OpenAICompatibleLLM
 from core.llm.person import PersonLLM
 from core.llm.rules.llm import RulesLLM
@@ -145,12 +145,15 @@ async def _embeddings(llm: Answerer, body: dict[str, Any]) -> Response:
             error_body("input must be a string or a list of strings.", "invalid_request_error"), 400
         )
     if isinstance(llm, OpenAICompatibleLLM):
-        found = await llm.embeddings(texts)
-        if isinstance(found, dict):
-            return JSONResponse(found)
-        return JSONResponse(
-            error_body(f"{llm.server} {found.reason}.", "upstream_error"), found.status or 502
-        )
+        try:
+            found = await llm.embeddings(texts)
+        except LLMError as error:
+            return JSONResponse(error_body(str(error), "upstream_error"), 502)
+        if isinstance(found, LLMFailure):
+            return JSONResponse(
+                error_body(f"{llm.server} {found.reason}.", "upstream_error"), found.status or 502
+            )
+        return JSONResponse(found)
     from core.llm.embedding import HashedWords  # It takes numpy.
 
     vectors = await HashedWords().embed(texts)

@@ -19,6 +19,7 @@ from core.exemplars.library.records import ANY, Filter, Origin
 from core.exemplars.memory import Memory
 from core.schema.errors import DataError, UsageError
 from core.schema.exemplar import Exemplar, Status
+from core.schema.formats import count
 from core.settings.settings import Settings, config_folder
 from core.settings.user_file import near
 
@@ -56,9 +57,9 @@ def import_exemplars(
         hint = " Fix or remove these entries, or import without --strict." if plan.exemplars else ""
         raise DataError(f"{path} was not imported: {plan.problem}.{hint}")
     if kept_in:
-        say(f"{_so_many(len(plan.coming))} of {path} were saved in {kept_in}.")
+        say(f"Saved {count(len(plan.coming), 'exemplar')} of {path} in {kept_in}.")
     elif plan.coming:
-        say(f"{_so_many(len(plan.coming))} of {path} would be saved. Nothing was saved.")
+        say(f"{count(len(plan.coming), 'exemplar')} of {path} would be saved. Nothing was saved.")
     else:
         say(f"{path} contains nothing new. Nothing was saved.")
 
@@ -127,8 +128,8 @@ def export_exemplars(
             }
         )
     number = len({exemplar.family for exemplar in chosen})
-    of = "1 family" if number == 1 else f"{number} families"
-    say(f"{_so_many(len(chosen))} of {of} were written to {output}.")
+    of = count(number, "family", "families")
+    say(f"Wrote {count(len(chosen), 'exemplar')} of {of} to {output}.")
 
 
 def _held(memory: Memory, origin: Origin | None = None, *, mine: bool = False) -> list[Exemplar]:
@@ -139,10 +140,6 @@ def _held(memory: Memory, origin: Origin | None = None, *, mine: bool = False) -
     entries = memory.library().entries(Filter(statuses=ANY, origin=origin or ""))
     held = (entry.exemplar for entry in entries if not (mine and entry.provenance.origin == "bundled"))
     return sorted(held, key=lambda exemplar: (exemplar.family, exemplar.id))
-
-
-def _so_many(number: int) -> str:
-    return "1 exemplar" if number == 1 else f"{number} exemplars"
 
 
 def _show(path: Path, plan: ImportPlan) -> None:
@@ -247,5 +244,5 @@ def _written(policies: dict[Path, str], folder: Path | None, *, dry_run: bool) -
         say(f"{len(policies)} policy files would be written to {folder}.")
         return {}
     write_files(policies)
-    say(f"{len(policies)} policy files were written to {folder}.")
+    say(f"Wrote {count(len(policies), 'policy file')} to {folder}.")
     return policies

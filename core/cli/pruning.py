@@ -9,6 +9,7 @@ from core.cli.output import put_json, put_table, say
 from core.cli.runs import reading
 from core.exemplars.library.records import LIBRARY_NAME
 from core.exemplars.library.store import Library
+from core.schema.formats import count
 from core.settings.settings import Settings, data_folder
 from core.trace.pruning import Kept, PrunePlan, PruneRequest, PruneRun
 from core.trace.store import TraceStore
@@ -40,7 +41,7 @@ def prune_runs(settings: Settings, wanted: PruneRequest, *, yes: bool, as_json: 
     if as_json:
         put_json(pruned.model_dump())
     say(
-        f"{_count(pruned.runs)} deleted. {_megabytes(pruned.room)} are free in {settings.database}"
+        f"{count(pruned.runs, 'run')} deleted. {_megabytes(pruned.room)} are free in {settings.database}"
         + (f", and the file is {_megabytes(pruned.smaller)} smaller." if pruned.smaller else " for new runs.")
     )
     if pruned.waits:
@@ -96,21 +97,18 @@ def _preview(plan: PrunePlan, size: int, *, as_json: bool) -> None:
                 for (task, outcome), runs in sorted(groups.items())
             ],
         )
-    for why, count in plan.kept.items():
-        say(f"{_count(count)} kept: {_WHY[why]}.")
+    for why, number in plan.kept.items():
+        say(f"{count(number, 'run')} kept: {_WHY[why]}.")
     if plan.at_work:
         say(f"Another process is working on run {plan.at_work[0]}. Nothing can be deleted before it ends.")
     if not plan.runs:
         say("No run would be deleted.")
         return
     say(
-        f"{_count(len(plan.runs))} with {plan.steps} steps would be deleted, about {_megabytes(plan.share * size)} of "
-        f"{_megabytes(size)}. This cannot be undone. Nothing was deleted. To delete, add --yes."
+        f"{count(len(plan.runs), 'run')} with {count(plan.steps, 'step')} would be deleted, about "
+        f"{_megabytes(plan.share * size)} of {_megabytes(size)}. This cannot be undone. Nothing was deleted. "
+        "To delete, add --yes."
     )
-
-
-def _count(runs: int) -> str:
-    return f"{runs} run" if runs == 1 else f"{runs} runs"
 
 
 def _megabytes(size: float) -> str:

@@ -23,6 +23,7 @@ from core.debugger.repair.candidates import alike_runs, from_blocks, from_causes
 from core.debugger.repair.proposing import ProposedChange, propose
 from core.environments.registry import Environments
 from core.schema.errors import UsageError
+from core.schema.formats import count
 from core.settings.settings import Settings, config_folder
 from core.trace.evaluated import evaluated_runs
 from core.trace.evaluations import evaluation_named
@@ -250,7 +251,7 @@ def _candidates(
     if asked.llm:
         proposal = in_loop(_proposed(asked.llm, failures, store, settings, resources, files))
         cost = "no price known" if proposal.cost is None else f"${proposal.cost:.4g}"
-        calls = "1 LLM call" if proposal.calls == 1 else f"{proposal.calls} LLM calls"
+        calls = count(proposal.calls, "LLM call")
         if proposal.candidate is not None:
             candidates = (*candidates, proposal.candidate)
             say(f"{asked.llm} proposed a change in {calls} ({cost}).")

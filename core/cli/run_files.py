@@ -7,6 +7,7 @@ from pathlib import Path
 from core.cli.output import put_json, put_table, say
 from core.cli.runs import reading
 from core.schema.errors import UsageError
+from core.schema.formats import count
 from core.settings.settings import Settings, load_settings
 from core.trace.exports.hiding import without_secrets
 from core.trace.exports.registry import format_named
@@ -33,8 +34,8 @@ def send(settings: Settings, run: int, form: str, endpoint: str, *, content: boo
     from core.trace.exports.otel_send import send_otel  # OpenTelemetry: only when something is sent.
 
     with reading(settings) as store, without_secrets(store, run) as hidden:
-        count = send_otel(hidden, run, endpoint, content=content)
-    say(f"Run {run} was sent to {endpoint} as {count} spans. {hidden.left_out}".rstrip())
+        spans = send_otel(hidden, run, endpoint, content=content)
+    say(f"Run {run} was sent to {endpoint} as {count(spans, 'span')}. {hidden.left_out}".rstrip())
 
 
 def import_file(settings: Settings, path: Path, form: str, *, dry_run: bool, as_json: bool) -> None:
@@ -56,9 +57,8 @@ def import_file(settings: Settings, path: Path, form: str, *, dry_run: bool, as_
         put_json(_as_json(path, kind, imported, run))
     check_steps(path, imported)
     if run is None:
-        steps = len(imported.steps)
         say(
-            f"{path} would become one run with {steps} step{'' if steps == 1 else 's'}{without(imported)}. "
+            f"{path} would become one run with {count(len(imported.steps), 'step')}{without(imported)}. "
             "Nothing was stored."
         )
     else:

@@ -89,7 +89,7 @@ def _why_impossible(action: Action, role: str, rest: str) -> str:
         return f"the {role} is read-only."
     for kind, roles, done in _IMPOSSIBLE:
         if isinstance(action, kind) and role in roles:
-            return f"a {role} cannot be {done}."
+            return f"{'an' if role[:1] in 'aeiou' else 'a'} {role} cannot be {done}."
     if isinstance(action, Select) and (options := _OPTIONS.search(rest)):
         labels = [label.strip().strip("*").casefold() for label in options[1].split(" | ")]
         if not any(action.option.strip().casefold() in label for label in labels):

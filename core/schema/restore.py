@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from textwrap import shorten
 from typing import Literal
 
+from core.schema.formats import count
 from core.schema.record import Record
 
 Grade = Literal["exact", "equivalent", "recorded", "same page", "lost"]
@@ -111,7 +112,7 @@ class Comparison(Record):
         plain = sum(not difference.volatile for difference in self.differences)
         by_window = sum(difference.by_window for difference in self.differences)
         volatile = len(self.differences) - plain - by_window
-        parts = [f"{plain} difference{'s' if plain != 1 else ''}"] if plain else []
+        parts = [count(plain, "difference")] if plain else []
         parts += [f"{volatile} in parts that change by themselves"] if volatile else []
         parts += [f"{by_window} because of another window size"] if by_window else []
         return f"{self.grade}, {' and '.join(parts)}" if parts else f"{self.grade}, no difference"

@@ -26,10 +26,10 @@ APP = "backstep"
 FILE_NAME = "settings.toml"
 DATABASE_NAME = "traces.db"
 LOCAL_PREFIX = "gguf:"
+"""What begins the name of a local LLM; its model file follows."""
 ONNX_PREFIX = "onnx:"
 BUILT_IN = "built-in"
 """The embedding that is there without a server or a model."""
-"""What begins the name of a local LLM; its model file follows."""
 
 OnGate = Literal["refuse", "allow", "end"]
 Dialogs = Literal["accept", "dismiss"]

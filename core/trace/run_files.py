@@ -5,6 +5,7 @@ from contextlib import closing
 from pathlib import Path
 
 from core.schema.errors import UsageError
+from core.schema.formats import count
 from core.settings.user_file import MOST_TOLD
 from core.trace.exports.hiding import without_secrets
 from core.trace.exports.registry import format_named
@@ -63,5 +64,5 @@ def import_run(store: TraceStore, path: Path) -> tuple[int | None, str]:
     check_steps(path, imported)
     run = store.import_run(imported, path.stem)
     faults = "".join(f"\n  {entry.position}: {entry.why}." for entry in imported.faulty[:MOST_TOLD])
-    left_out = f", {len(imported.left_out)} entries left out" if imported.left_out else ""
+    left_out = f", {count(len(imported.left_out), 'entry', 'entries')} left out" if imported.left_out else ""
     return run, f"{path.name} ({kind.title}) was imported as run {run}{left_out}{without(imported)}.{faults}"

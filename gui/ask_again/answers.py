@@ -9,9 +9,9 @@ from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QListView, QSizePolicy, QStyle, QWidget
 
 from core.debugger.ask_again.views import ReplyAgain, WhatIf
+from core.schema.formats import count, dollars, seconds
 from gui.theme.theme import Theme
 from gui.widgets.copying import action_copies
-from gui.widgets.formats import count, dollars, seconds
 from gui.widgets.item_views import RIGHT, ROW, Index, RowDelegate, RowMenu, RowsModel
 from gui.widgets.layouts import Section, in_column, on_panel, scrolled
 from gui.widgets.rows import Row, Rows

@@ -25,11 +25,11 @@ from core.debugger.ask_again.prompt_parts import (
     switched,
 )
 from core.debugger.ask_again.views import AskView, Attribution, ExemplarChoice
+from core.schema.formats import count
 from core.schema.messages import PromptPart
 from gui.ask_again.messages import MessagesEditor
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
-from gui.widgets.formats import count
 from gui.widgets.item_views import ROW, MenuEntry, RowMenu
 from gui.widgets.layouts import Section, in_column, in_row, scrolled
 from gui.widgets.rows import Row, Rows

@@ -8,10 +8,10 @@ from PySide6.QtGui import QFontMetricsF, QKeySequence, QShortcut
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QToolButton, QWidget
 
 from core.llm.costs import count_tokens
+from core.schema.formats import count
 from core.schema.messages import Message
 from gui.theme.theme import Theme
 from gui.widgets.buttons import icon_button
-from gui.widgets.formats import count
 from gui.widgets.layouts import in_column, in_row, scrolled
 from gui.widgets.text_view import TextView
 from gui.widgets.words import NoteLabel, small_label

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QDialog, QDoubleSpinBox, QLabel, QPlainTextEdit, Q
 from core.debugger.ask_again.views import AskView, Question, WhatIf
 from core.debugger.interventions.held_texts import reply_with_text
 from core.schema.errors import UsageError
+from core.schema.formats import count
 from core.schema.messages import LLMChoice, LLMReply
 from gui.ask_again.answers import AnswersPane, question_row
 from gui.ask_again.items import PromptItems
@@ -13,7 +14,6 @@ from gui.ask_again.messages import MessagesEditor
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.choices import choice_box, offer_choices
-from gui.widgets.formats import count
 from gui.widgets.layouts import Section, in_column, in_row, on_panel, scrolled, splitter
 from gui.widgets.rows import Rows
 from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, Paragraph, labelled, set_flag, set_tone

@@ -8,13 +8,13 @@ from PySide6.QtWidgets import QCheckBox, QDialog, QLabel, QWidget
 
 from core.debugger.attach.views import AttachRequest, AttachView, Hold
 from core.debugger.catalogue import Catalogue
+from core.schema.formats import count
 from core.schema.restore import Parted
 from gui.attach.dialog import AttachDialog
 from gui.shell.feature import FeatureController, present
 from gui.shell.main_window import MainWindow
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
-from gui.widgets.formats import count
 from gui.widgets.layouts import in_column, in_row
 from gui.widgets.search import Finder
 from gui.widgets.side_by_side import SideBySide

@@ -9,11 +9,11 @@ from PySide6.QtWidgets import QApplication, QToolButton
 from core.debugger.background_work.views import BackgroundWorkView, WorkRow
 from core.debugger.jobs import Job
 from core.debugger.session_view import SessionView
+from core.schema.formats import count
 from gui.background_work.notifying import Notifier
 from gui.background_work.window import BackgroundWorkWindow
 from gui.shell.feature import FeatureController
 from gui.shell.main_window import MainWindow
-from gui.widgets.formats import count
 
 if TYPE_CHECKING:
     from core.debugger.background_work.service import BackgroundWorkService

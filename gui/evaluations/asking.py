@@ -21,11 +21,11 @@ from PySide6.QtWidgets import (
 from core.debugger.catalogue import Catalogue, PresetOption
 from core.debugger.evaluations.records import EvalRequest, Request, words_of
 from core.debugger.evaluations.views import RequestPreview, SuiteItem
+from core.schema.formats import count, dollars
 from core.schema.messages import LLMChoice
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.choices import titled_box
-from gui.widgets.formats import count, dollars
 from gui.widgets.item_views import MenuEntry, RowMenu, open_menu
 from gui.widgets.layouts import in_column, in_row
 from gui.widgets.number_field import NumberField

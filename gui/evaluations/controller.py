@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QMessageBox
 from core.debugger.catalogue import Catalogue
 from core.debugger.evaluations.records import BisectRequest, EvalRequest, Request, Subject, WorthRequest
 from core.debugger.evaluations.views import BisectChoices, EvaluationsView, OpenedRun, RequestPreview
+from core.schema.formats import count
 from gui.shell.feature import FeatureController
 from gui.shell.main_window import MainWindow
-from gui.widgets.formats import count
 
 if TYPE_CHECKING:
     # The window is imported when it is opened, so that the main window starts quickly.

@@ -7,8 +7,8 @@ from PySide6.QtGui import QKeyEvent, QPainter
 from PySide6.QtWidgets import QFrame, QListView, QStyle, QWidget
 
 from core.debugger.evaluations.views import EvaluationItem
+from core.schema.formats import in_line, thousands
 from gui.theme.theme import Theme
-from gui.widgets.formats import in_line, thousands
 from gui.widgets.item_views import RIGHT, ROW, Index, RowDelegate, RowMenu, RowsModel
 
 _SIDE = 12

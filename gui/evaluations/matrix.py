@@ -19,9 +19,9 @@ from PySide6.QtWidgets import QHeaderView, QStyle, QTableView, QWidget
 
 from core.debugger.evaluations.figures import Share
 from core.debugger.evaluations.matrix import Change, Matrix, MatrixRow
+from core.schema.formats import count, dollars, seconds
 from core.schema.record import Record
 from gui.theme.theme import Theme
-from gui.widgets.formats import count, dollars, seconds
 from gui.widgets.item_views import LEFT, ROW, Index, RowDelegate, RowMenu, TableRows
 
 _HEIGHT = 26

@@ -8,10 +8,10 @@ from core.debugger.evaluations.records import BisectRequest, Subject, WorthReque
 from core.debugger.evaluations.selection import read_steps
 from core.debugger.evaluations.views import BisectChoices, RequestPreview
 from core.schema.errors import UsageError
+from core.schema.formats import count
 from gui.evaluations.asking import AskingDialog
 from gui.theme.theme import Theme
 from gui.widgets.choices import offer_choices, titled_box
-from gui.widgets.formats import count
 from gui.widgets.layouts import in_row
 from gui.widgets.words import NoteLabel, labelled
 

@@ -6,9 +6,9 @@ from PySide6.QtWidgets import QWidget
 
 from core.debugger.evaluations.figures import success_word
 from core.debugger.evaluations.matrix import Matrix, MatrixRow
+from core.schema.formats import dollars, seconds, thousands
 from core.trace.records import EvaluatedRun
 from gui.theme.theme import Theme
-from gui.widgets.formats import dollars, seconds, thousands
 from gui.widgets.plain_table import Column, PlainTable, TableLine
 
 _COLUMNS = (

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QCheckBox, QMessageBox, QTabWidget, QWidget
 
 from core.debugger.evaluations.matrix import MatrixRow
 from core.debugger.evaluations.views import EvaluationItem, EvaluationsView
+from core.schema.formats import count, thousands
 from core.system.program import COMMAND
 from gui.evaluations.evaluation_list import EvaluationList
 from gui.evaluations.matrix import MatrixFilter, MatrixView
@@ -17,7 +18,6 @@ from gui.evaluations.runs import RunsTable, first_run
 from gui.evaluations.suspicions import NONE, SuspicionsTable
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
-from gui.widgets.formats import count, thousands
 from gui.widgets.layouts import in_column, in_row, on_panel, splitter
 from gui.widgets.remembered import Remembered
 from gui.widgets.search import SearchField

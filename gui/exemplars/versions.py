@@ -7,10 +7,10 @@ from PySide6.QtWidgets import QWidget
 
 from core.debugger.exemplars.library.views import ComparedVersions
 from core.exemplars.library.records import Version
+from core.schema.formats import thousands
 from gui.exemplars.library.row_model import moment
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
-from gui.widgets.formats import thousands
 from gui.widgets.layouts import holding, in_column, in_row, splitter
 from gui.widgets.plain_table import Column, PlainTable, TableLine
 from gui.widgets.side_by_side import SideBySide

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QDialog, QSpinBox, QWidget
 
 from core.debugger.evaluations.records import LEAST_PAIRS, MOST_PAIRS, most_runs
 from core.debugger.fix.views import FixView
+from core.schema.formats import cut_middle
 from gui.fix.outcome import OutcomeBox
 from gui.panels.causes import CluePane
 from gui.theme.theme import Theme
@@ -13,7 +14,6 @@ from gui.widgets.buttons import key_button
 from gui.widgets.choices import choice_box
 from gui.widgets.copying import to_clipboard
 from gui.widgets.edit_pane import EditPane
-from gui.widgets.formats import cut_middle
 from gui.widgets.layouts import holding, in_column, in_row, splitter
 from gui.widgets.remembered import Remembered
 from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, dim_label, labelled, set_flag

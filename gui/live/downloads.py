@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QFileDialog, QFrame, QProgressBar, QPushButton, QV
 from shiboken6 import isValid
 
 from core.browser.floods import shortened
+from core.schema.formats import as_read, count
 from gui.theme.theme import Theme
 from gui.widgets.buttons import icon_button
-from gui.widgets.formats import as_read, count
 from gui.widgets.layouts import in_column, in_row
 from gui.widgets.remembered import Remembered
 from gui.widgets.words import ElidedLabel, Paragraph, set_tone, small_label

@@ -5,8 +5,8 @@ from PySide6.QtGui import QKeyEvent, Qt
 from PySide6.QtWebEngineCore import QWebEngineFindTextResult, QWebEnginePage
 from PySide6.QtWidgets import QFrame, QPushButton, QToolButton, QWidget
 
+from core.schema.formats import thousands
 from gui.theme.theme import Theme
-from gui.widgets.formats import thousands
 from gui.widgets.layouts import in_row
 from gui.widgets.search import SearchField
 from gui.widgets.words import dim_label, labelled, set_tone

@@ -11,8 +11,8 @@ from core.browser.boundary import ALL_SITES
 from core.browser.floods import shortened
 from core.browser.host import runs_as_root
 from core.schema.action import Action, CloseTab, Goto, NewTab, TabFocus
+from core.schema.formats import as_read, cut
 from gui.theme.theme import Theme
-from gui.widgets.formats import as_read, cut
 from gui.widgets.layouts import in_column, in_row
 from gui.widgets.words import labelled, set_tone
 

@@ -5,8 +5,8 @@ from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from core.browser.floods import shortened
+from core.schema.formats import as_read
 from gui.live.questions import Answer, PageQuestion, PageQuestions
-from gui.widgets.formats import as_read
 from gui.widgets.layouts import in_row
 from gui.widgets.words import Paragraph, labelled, set_flag
 

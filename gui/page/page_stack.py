@@ -15,6 +15,7 @@ from core.debugger.live_page import LivePageView, Picked
 from core.debugger.session_view import SessionView
 from core.debugger.steps.views import StepView
 from core.debugger.timeline.views import StepPictures
+from core.schema.formats import count
 from core.schema.observation import Box
 from gui.page.message_bar import MessageBar
 from gui.page.overlay import Overlay, way_to
@@ -23,7 +24,6 @@ from gui.page.step_cover import StepCover
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.enabled_commands import BUSY, can_hand_over
-from gui.widgets.formats import count
 from gui.widgets.layouts import in_column, in_row
 from gui.widgets.words import ElidedLabel, labelled, set_flag, set_tone
 

@@ -9,13 +9,13 @@ from typing import Literal, get_args
 from core.debugger.catalogue import Catalogue
 from core.debugger.palette.views import MatchingExemplars, MatchingRuns, ResourcesView
 from core.debugger.steps.views import DiagramState
+from core.schema.formats import count, in_line
 from core.storage.resources import RESOURCES
 from core.trace.records import RunRow, StepRow
 from gui.palette.matching import Match, match
 from gui.panels.runs.model import run_text, run_word, step_word
 from gui.shell.command_set import CommandSet, plain
 from gui.shell.docks import PANELS
-from gui.widgets.formats import count, in_line
 
 Kind = Literal[
     "command",

@@ -9,13 +9,13 @@ from PySide6.QtWidgets import QLabel, QStyle, QWidget
 from core.debugger.breakpoints.kinds.actions import ActionChosen
 from core.debugger.steps.views import PermissibleView, StepView
 from core.schema.action_space import PermissibleRow
+from core.schema.formats import thousands
 from core.schema.observation import Element, Ref
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.commands import CHANGE, Command
 from gui.widgets.copying import CopyEntry, action_copies
 from gui.widgets.editable import EditablePanel, show_right
-from gui.widgets.formats import thousands
 from gui.widgets.item_views import (
     RIGHT,
     ROW,

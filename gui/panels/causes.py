@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from core.debugger.causes.records import Evidence
 from core.debugger.fix.views import CausesView, Clue
+from core.schema.formats import count, cut_middle
 from gui.theme.theme import Theme
-from gui.widgets.formats import count, cut_middle
 from gui.widgets.layouts import in_column
 from gui.widgets.rows import Row, Rows
 from gui.widgets.words import OrWords

@@ -6,10 +6,10 @@ from PySide6.QtWidgets import QCheckBox, QStackedWidget, QWidget
 from core.debugger.compare.views import PairView, StepKey
 from core.debugger.steps.views import ScreenshotView
 from core.debugger.timeline.views import StepSpan
+from core.schema.formats import count
 from gui.page.picture import Picture
 from gui.theme.theme import Theme
 from gui.widgets.choices import choice_box
-from gui.widgets.formats import count
 from gui.widgets.layouts import in_column, in_row, on_panel, scrolled, splitter
 from gui.widgets.rows import Row, Rows
 from gui.widgets.search import Finder

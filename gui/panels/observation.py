@@ -4,11 +4,11 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QButtonGroup, QLabel, QPushButton, QSplitter, QWidget
 
 from core.debugger.steps.views import ObservationView, PageChanges, StepView
+from core.schema.formats import count, thousands
 from core.schema.observation import Ref
 from gui.theme.theme import Theme
 from gui.widgets.buttons import icon_button
 from gui.widgets.editable import EditablePanel, show_right
-from gui.widgets.formats import count, thousands
 from gui.widgets.layouts import in_column, in_row
 from gui.widgets.lined_text import LineSign
 from gui.widgets.ref_links import ref_of_line

@@ -6,9 +6,9 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QApplication, QWidget
 
 from core.debugger.steps.views import CallView, PersonQuestion, StepView
+from core.schema.formats import count, thousands
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
-from gui.widgets.formats import count, thousands
 from gui.widgets.layouts import in_column, in_row
 from gui.widgets.search import Finder
 from gui.widgets.text_view import Piece, TextView

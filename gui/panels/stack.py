@@ -5,11 +5,11 @@ from PySide6.QtWidgets import QWidget
 
 from core.debugger.breakpoints.kinds.actions import PolicyPopped, PolicyPushed
 from core.debugger.steps.views import FrameView, StackView, StepView
+from core.schema.formats import count
 from gui.theme.theme import Theme
 from gui.widgets.buttons import icon_button
 from gui.widgets.commands import CHANGE, Command
 from gui.widgets.editable import EditablePanel, show_right, why_no
-from gui.widgets.formats import count
 from gui.widgets.item_views import ROW, MenuEntry, RowMenu
 from gui.widgets.layouts import Section, in_column, in_sections
 from gui.widgets.rows import Row, Rows

@@ -7,11 +7,11 @@ from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QDialog, QWidget
 
 from core.debugger.provenance.views import Offer, SourceKind, SourcePlace, WhyQuestion, WhyView
+from core.schema.formats import count
 from core.schema.observation import Ref
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.choices import choice_box
-from gui.widgets.formats import count
 from gui.widgets.found_rows import FoundRow, FoundRows
 from gui.widgets.layouts import in_column, in_row
 from gui.widgets.search import SearchField

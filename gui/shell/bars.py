@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 
 from core.debugger.catalogue import Catalogue, PresetOption
 from core.debugger.session_view import SessionView
+from core.schema.formats import count, dollars, milliseconds
 from core.schema.messages import LLMChoice
 from core.schema.step import Origin
 from gui.shell.command_set import CommandSet
@@ -24,7 +25,6 @@ from gui.shell.menus import KEY as MECHANISMS_KEY
 from gui.shell.menus import add_choices, check_choice, tooltip_words, value_words
 from gui.theme.theme import Theme
 from gui.widgets.buttons import ICON_BESIDE_TEXT, PickerButton, icon_button
-from gui.widgets.formats import count, dollars, milliseconds
 from gui.widgets.layouts import holding, in_row
 from gui.widgets.origin import OriginMark
 from gui.widgets.remembered import OpenedTask

@@ -16,11 +16,11 @@ from PySide6.QtWidgets import (
 )
 
 from core.debugger.session_view import AmountView, MechanismView
+from core.schema.formats import count
 from gui.shell.command_set import CommandSet
 from gui.shell.docks import PANELS, Docks
 from gui.theme.theme import Theme
 from gui.widgets.commands import MENU_BAR, PACE, RUN, SUBMENUS, VIEW
-from gui.widgets.formats import count
 from gui.widgets.layouts import in_row
 
 KEY = "Ctrl+Shift+H"

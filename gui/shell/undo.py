@@ -14,9 +14,9 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoCommand, QUndoStack
 
 from core.debugger.session_view import EditMade, SessionView
+from core.schema.formats import cut, in_line
 from core.trace.records import InterventionKind
 from gui.widgets.enabled_commands import why_no_edit
-from gui.widgets.formats import cut, in_line
 
 Done = Callable[[str], None]
 """Is called when a change was undone or redone. If it was refused, the argument is a sentence with the reason."""

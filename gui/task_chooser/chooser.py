@@ -25,11 +25,11 @@ from PySide6.QtWidgets import (
 from core.browser.host import name_problem
 from core.debugger.catalogue import Catalogue
 from core.debugger.tasks.views import TaskFilesAnswer
+from core.schema.formats import count
 from core.schema.task import TaskSource
 from gui.task_chooser.lists import OPEN_TASK, FilesAnswer, TaskFilesTab, TaskList, TaskRows
 from gui.theme.theme import Theme
 from gui.widgets.buttons import ICON_BESIDE_TEXT, key_button
-from gui.widgets.formats import count
 from gui.widgets.item_views import RowMenu
 from gui.widgets.layouts import FlowLayout, in_column, in_row
 from gui.widgets.remembered import OpenedTask

@@ -5,11 +5,11 @@ from PySide6.QtGui import QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QScrollArea, QStyle, QVBoxLayout, QWidget
 
 from core.debugger.tasks.views import TaskFilesAnswer
+from core.schema.formats import count
 from core.schema.task import Task, TaskSource
 from core.system.program import COMMAND
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
-from gui.widgets.formats import count
 from gui.widgets.item_views import RIGHT, ROW, Index, RowDelegate, RowsModel
 from gui.widgets.layouts import in_column, in_row
 from gui.widgets.words import ElidedLabel, EmptyText, NoteLabel, OrWords, labelled, set_tone

@@ -16,8 +16,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from core.schema.formats import in_line
 from gui.theme.theme import Theme
-from gui.widgets.formats import in_line
 from gui.widgets.words import labelled, set_flag
 
 _ICON = 14

@@ -23,10 +23,10 @@ from PySide6.QtWidgets import QPlainTextDocumentLayout, QPlainTextEdit, QTextEdi
 
 from core.debugger.editing.words import Word, fitting
 from core.exemplars.editing.reading import TextProblem
+from core.schema.formats import count
 from gui.theme.theme import Theme
 from gui.widgets.code_colours import CodeColours
 from gui.widgets.completion import CompletionList
-from gui.widgets.formats import count
 from gui.widgets.lined_text import LinedText, LineSign, in_utf16
 from gui.widgets.replace_bar import ReplaceBar
 

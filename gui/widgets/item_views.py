@@ -30,9 +30,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from core.schema.formats import in_line
 from gui.theme.theme import Theme
 from gui.widgets.copying import CopyEntry, as_json, chosen_rows, record_of, text_of, to_clipboard
-from gui.widgets.formats import in_line
 
 Index = QModelIndex | QPersistentModelIndex
 ROW = Qt.ItemDataRole.UserRole

@@ -6,8 +6,8 @@ from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QSizePolicy, QWidget
 
+from core.schema.formats import thousands
 from gui.theme.theme import Theme
-from gui.widgets.formats import thousands
 from gui.widgets.layouts import in_row
 from gui.widgets.lined_text import LinedText
 from gui.widgets.words import dim_label, set_tone

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from core.debugger.compare.line_diff import LinePair, line_pairs
 from core.debugger.compare.views import comparable
+from core.schema.formats import count
 from gui.theme.theme import Theme
-from gui.widgets.formats import count
 from gui.widgets.layouts import in_row
 from gui.widgets.lined_text import LineSign
 from gui.widgets.text_view import TextView

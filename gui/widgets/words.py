@@ -8,8 +8,8 @@ from PySide6.QtGui import QHelpEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QSizePolicy, QToolTip, QVBoxLayout, QWidget
 
 from core.browser.floods import shortened
+from core.schema.formats import in_line
 from gui.theme.theme import Theme
-from gui.widgets.formats import in_line
 
 AnyWidget = TypeVar("AnyWidget", bound=QWidget)
 _LEAST_SHOWN = 2

@@ -337,7 +337,7 @@ def _of_keep(family: str) -> Reading:
 
 
 def _of_import(text: str, begun: tuple[RunRow, ...]) -> Told:
-    kept = " were saved in " in text
+    kept = re.search("^Saved .* in ", text, re.MULTILINE) is not None
     return Told(exemplars=tuple((f"copies/{number}", "") for number in range(IMPORTED)) if kept else ())
 
 

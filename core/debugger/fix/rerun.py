@@ -11,6 +11,7 @@ from core.debugger.session_view import SessionView
 from core.schema.action import Action, RefTarget
 from core.schema.element_identity import called, find_again
 from core.schema.errors import TraceError
+from core.schema.formats import count
 from core.trace.records import RunRow
 from core.trace.store import TraceStore
 
@@ -21,15 +22,13 @@ if TYPE_CHECKING:
 def outcome_words(row: RunRow) -> str:
     """Return how a run ended, such as ``no success, reward 0.5, 7 steps: 1 of 2 items``."""
     if row.outcome == "running":
-        return f"going on, {_steps(row.steps)} so far"
+        return f"going on, {count(row.steps, 'step')} so far"
     word = {True: "success", False: "no success", None: f"not judged ({row.outcome})"}[row.verdict.success]
     reward = f", reward {round(row.verdict.reward, 3):g}" if row.verdict.reward is not None else ""
     why = row.error or row.verdict.reason
-    return f"{word}{reward}, {_steps(row.steps)}" + (f": {why}" if why and not row.verdict.success else "")
-
-
-def _steps(count: int) -> str:
-    return "1 step" if count == 1 else f"{count} steps"
+    return f"{word}{reward}, {count(row.steps, 'step')}" + (
+        f": {why}" if why and not row.verdict.success else ""
+    )
 
 
 def _standing(rerun: Rerun, session: SessionView, store: TraceStore) -> Rerun:

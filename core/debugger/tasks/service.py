@@ -9,6 +9,7 @@ from core.debugger.tasks.views import TaskFilesAnswer
 from core.environments.own_tasks import absolute
 from core.environments.registry import Environments
 from core.schema.errors import BackstepError, DataError
+from core.schema.formats import count
 from core.schema.task import SourceKind, TaskSource
 from core.settings.saving import save_settings
 from core.settings.settings import read_settings_file, settings_path, task_path
@@ -63,7 +64,7 @@ def _add_one(environments: Environments, path: Path) -> TaskFilesAnswer:
         return TaskFilesAnswer(
             ok=False, text=f"{path.name} was not added. Correct it, then add it again.\n{error}"
         )
-    number = "1 task" if len(source.tasks) == 1 else f"{len(source.tasks)} tasks"
+    number = count(len(source.tasks), "task")
     if source.unsupported:
         number += f", {len(source.unsupported)} more not supported (see Task files)"
     said = f"{source.name}: {number}, also added for the next start."

@@ -96,14 +96,18 @@ def masked(url: str) -> str:
     except ValueError:
         return url
     netloc = f"{MASK}@{place}" if at and user else parts.netloc
-    query = parts.query
-    if any(_is_secret(name) for name, _ in parse_qsl(query, keep_blank_values=True)):
-        query = "&".join(
-            f"{quote(name, safe='')}={MASK if _is_secret(name) else quote(value, safe='')}"
-            for name, value in parse_qsl(query, keep_blank_values=True)
-        )
-    fragment = MASK if _is_secret(parts.fragment.partition("=")[0]) else parts.fragment
+    query, fragment = _masked_values(parts.query), _masked_values(parts.fragment)
     return parts._replace(netloc=netloc, query=query, fragment=fragment).geturl()
+
+
+def _masked_values(text: str) -> str:
+    values = parse_qsl(text, keep_blank_values=True)
+    if not any(_is_secret(name) for name, _ in values):
+        return text
+    return "&".join(
+        f"{quote(name, safe='')}={MASK if _is_secret(name) else quote(value, safe='')}"
+        for name, value in values
+    )
 
 
 def _is_secret(name: str) -> bool:

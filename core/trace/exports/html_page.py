@@ -10,6 +10,7 @@ from typing import Any
 from markupsafe import Markup
 
 from core.schema.errors import TraceError
+from core.schema.formats import count, dollars, seconds, thousands
 from core.schema.observation import Box
 from core.schema.record import Record
 from core.schema.step import BlobHash, CallRecord, Origin, place_of
@@ -240,37 +241,19 @@ def _picture(
     return pictures[name]
 
 
-def _count(value: float) -> str:
-    return f"{value:,}".replace(",", "\u202f")
-
-
-def _seconds(value: float) -> str:
-    if value < 1:
-        return f"{value * 1000:.0f} ms"
-    if value < 60:
-        return f"{value:.1f} s"
-    return f"{int(value // 60)} min {int(value % 60)} s"
-
-
 def _dollars(value: float | None) -> str:
-    if value is None:
-        return "no price known"
-    return f"${value:.4f}" if 0 < value < 0.1 else f"${value:.2f}"
+    return "no price known" if value is None else dollars(value)
 
 
 def _moment(value: float) -> str:
     return datetime.fromtimestamp(value, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
-def _things(count: int, one: str, several: str = "") -> str:
-    return f"{_count(count)} {one if count == 1 else several or one + 's'}"
-
-
 FILTERS: dict[str, Callable[..., str]] = {
-    "count": _count,
-    "seconds": _seconds,
+    "count": thousands,
+    "seconds": seconds,
     "dollars": _dollars,
     "moment": _moment,
-    "things": _things,
+    "things": count,
 }
 """How the template writes numbers, times and money."""

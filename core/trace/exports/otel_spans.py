@@ -10,10 +10,12 @@ import json
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
+from core.llm.registry import PREFIX
 from core.schema.events import BrowserEvent
 from core.schema.messages import LLMReply, Message
 from core.schema.record import Record
 from core.schema.step import Acted, CallRecord, Phase, calls_of
+from core.settings.settings import LOCAL_PREFIX
 from core.system.program import program_version
 from core.trace.calls import stored_prompt, stored_reply
 from core.trace.encoding import Prompt
@@ -283,7 +285,7 @@ class _Spans:
 
 def _provider(llm: str) -> str:
     """Return who provides an LLM: ourselves, or a server that speaks OpenAI's protocol."""
-    return AGENT if llm in ("rules", "person") else "openai"
+    return AGENT if llm in ("rules", "person") or llm.startswith((LOCAL_PREFIX, PREFIX)) else "openai"
 
 
 def _said(prompt: Prompt, reply: LLMReply | None) -> dict[str, Value | None]:

@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from core.schema.action import Action
 from core.schema.errors import DataError
+from core.schema.formats import count
 from core.schema.record import Record
 from core.schema.step import Effect
 
@@ -71,8 +72,8 @@ def check_steps(path: Path, imported: ImportedRun) -> None:
 
 def without(imported: ImportedRun) -> str:
     """Return how many entries of an imported file could not be read, as the end of a sentence, or nothing."""
-    count = len(imported.faulty)
-    return f", without {count} {'entry' if count == 1 else 'entries'} that cannot be read" if count else ""
+    faulty = len(imported.faulty)
+    return f", without {count(faulty, 'entry', 'entries')} that cannot be read" if faulty else ""
 
 
 class FaultyError(Exception):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from core.schema.errors import DataError, TraceError
+from core.schema.formats import count
 from core.schema.hosts import host_of, is_near
 from core.schema.record import Record
 from core.settings.user_file import open_regular
@@ -43,11 +44,11 @@ class ReproContent(Record):
         """Return what is in it, in words."""
         row = self.run
         more = len(self.ancestors)
-        branched = f", with {_count(more, 'run')} that it branched from" if more else ""
-        answers = f" and {_count(self.answers, 'answer')} of servers" if self.answers else ""
+        branched = f", with {count(more, 'run')} that it branched from" if more else ""
+        answers = f" and {count(self.answers, 'answer')} of servers" if self.answers else ""
         return (
             f"a repro file: {row.task}, seed {row.seed}, by {row.preset} and {row.llm} ({row.outcome}), "
-            f"{_count(self.steps, 'step')}{answers}{branched}"
+            f"{count(self.steps, 'step')}{answers}{branched}"
         )
 
 
@@ -62,7 +63,7 @@ def begins_near(row: RunRow) -> bool:
 def import_summary(name: str, content: ReproContent, run: int | None, options: str = "") -> str:
     """Return the outcome of a file, and how its run is repeated: with these further `options`."""
     if run is None:
-        return f"{name} would become one run of {_count(content.steps, 'step')}; nothing was stored."
+        return f"{name} would become one run of {count(content.steps, 'step')}; nothing was stored."
     live = " --live" if not content.answers and begins_near(content.run) else ""
     repeated = f"Repeat it with: {COMMAND} fork {run} --step 1 --llm replay:{run}{live}{options}"
     if content.known is not None:
@@ -71,10 +72,6 @@ def import_summary(name: str, content: ReproContent, run: int | None, options: s
     if live:
         alone = f"; it opens {content.run.start_url} of this machine only with --live"
     return f"{name} was imported as run {run}{alone}. {repeated}"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def is_repro(path: Path) -> bool:

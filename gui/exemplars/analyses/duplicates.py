@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QCheckBox, QDoubleSpinBox, QLabel, QWidget
 
 from core.debugger.exemplars.analyses.views import Duplicates
 from core.exemplars.analysis.records import NearPair, Sameness, grouped
+from core.schema.formats import count, cut, thousands
 from gui.exemplars.analyses.page import NO_EXEMPLARS, AnalysisPage, View, panel
 from gui.shell.command_set import CommandSet
 from gui.shell.undo import UndoHistory
@@ -12,7 +13,6 @@ from gui.shell.undo_button import UndoButton
 from gui.theme.theme import Theme
 from gui.widgets.buttons import action_button
 from gui.widgets.commands import Command, Face
-from gui.widgets.formats import count, cut, thousands
 from gui.widgets.layouts import holding, in_row, splitter
 from gui.widgets.plain_table import Column, PlainTable, TableLine
 from gui.widgets.side_by_side import SideBySide

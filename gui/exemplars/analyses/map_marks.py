@@ -7,8 +7,8 @@ from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QBrush, QColor, QIcon, QPen, QPixmap
 from PySide6.QtWidgets import QComboBox, QWidget
 
+from core.schema.formats import count, thousands
 from gui.theme.theme import Theme
-from gui.widgets.formats import count, thousands
 from gui.widgets.words import labelled
 
 SYMBOLS = {"circle": ("o", 1.0), "square": ("s", 0.88), "triangle": ("t1", 1.1), "diamond": ("d", 1.3)}

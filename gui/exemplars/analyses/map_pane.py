@@ -6,11 +6,11 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from core.debugger.exemplars.analyses.views import ExemplarMap
+from core.schema.formats import count
 from gui.exemplars.analyses.map_marks import FamilyBox
 from gui.exemplars.analyses.page import NO_EXEMPLARS
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
-from gui.widgets.formats import count
 from gui.widgets.layouts import holding, in_column, in_row, on_panel
 from gui.widgets.words import ElidedLabel, NoteLabel, OrWords
 

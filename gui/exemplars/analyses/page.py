@@ -6,9 +6,9 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QLabel, QProgressBar, QWidget
 
 from core.debugger.exemplars.analyses.views import AnalysisView
+from core.schema.formats import thousands
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
-from gui.widgets.formats import thousands
 from gui.widgets.layouts import holding, in_column, in_row, on_panel
 from gui.widgets.words import ElidedLabel, NoteLabel, labelled
 

@@ -18,11 +18,11 @@ from PySide6.QtWidgets import (
 
 from core.debugger.exemplars.analyses.views import BenchQuery
 from core.schema.exemplar import RecallSettings
+from core.schema.formats import cut
 from gui.exemplars.analyses.page import heading
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.choices import titled_box
-from gui.widgets.formats import cut
 from gui.widgets.layouts import holding, in_column, in_row
 from gui.widgets.words import NoteLabel, set_flag
 

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QWidget
 from core.debugger.exemplars.analyses.views import Bench, BenchQuery
 from core.exemplars.analysis.records import LookupTrial, Move, TrialRow
 from core.schema.exemplar import Recall
+from core.schema.formats import count
 from gui.exemplars.analyses.map_pane import MapPane
 from gui.exemplars.analyses.page import NO_EXEMPLARS, AnalysisPage, View, panel
 from gui.exemplars.analyses.retrieval_form import RetrievalForm
@@ -13,7 +14,6 @@ from gui.shell.command_set import CommandSet
 from gui.theme.theme import Theme
 from gui.widgets.buttons import action_button, key_button
 from gui.widgets.commands import Command
-from gui.widgets.formats import count
 from gui.widgets.layouts import holding, in_row, on_panel, scrolled, splitter
 from gui.widgets.plain_table import Column, PlainTable, TableLine
 from gui.widgets.words import ElidedLabel, NoteLabel, OrWords

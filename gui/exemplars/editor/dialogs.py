@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 
 from core.debugger.exemplars.editor.views import SaveWay
 from core.exemplars.editing.changes import replaced
-from gui.widgets.formats import count
+from core.schema.formats import count
 from gui.widgets.words import NoteLabel, labelled
 
 _Role = QMessageBox.ButtonRole

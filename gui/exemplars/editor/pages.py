@@ -5,10 +5,10 @@ from PySide6.QtWidgets import QWidget
 
 from core.debugger.exemplars.editor.views import Checked, EditorView, PageChoice
 from core.exemplars.editing.reading import TextProblem
+from core.schema.formats import count, seconds, thousands
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.choices import choice_box, titled_box
-from gui.widgets.formats import count, seconds, thousands
 from gui.widgets.layouts import in_column, in_row, scrolled
 from gui.widgets.rows import Row, Rows
 from gui.widgets.search import Finder

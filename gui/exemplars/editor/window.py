@@ -13,6 +13,7 @@ from core.exemplars.editing import changes
 from core.exemplars.editing.reading import TextProblem, read
 from core.exemplars.placeholders import offered
 from core.schema.errors import UsageError
+from core.schema.formats import count, cut
 from core.settings.toml_layout import layout
 from gui.exemplars.editor.dialogs import ReplaceDialog, ask_conflict, ask_to_leave
 from gui.exemplars.editor.pages import ParserPage, PreviewPage, ProblemList
@@ -22,7 +23,6 @@ from gui.theme.theme import Theme
 from gui.widgets.buttons import action_button, key_button
 from gui.widgets.code_editor import CodeEditor
 from gui.widgets.commands import Command
-from gui.widgets.formats import count, cut
 from gui.widgets.layouts import holding, in_column, in_row, on_panel, splitter
 from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, set_flag
 

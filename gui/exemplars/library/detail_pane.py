@@ -11,11 +11,11 @@ from PySide6.QtWidgets import (
 from core.debugger.exemplars.library.views import DetailView, ProofLine
 from core.exemplars.library.records import Entry, Retrieval
 from core.schema.exemplar import Exemplar, Status
+from core.schema.formats import count, cut
 from gui.exemplars.library.row_model import moment
 from gui.exemplars.versions import VersionPane
 from gui.theme.theme import Theme
 from gui.widgets.buttons import ICON_BESIDE_TEXT, key_button
-from gui.widgets.formats import count, cut
 from gui.widgets.layouts import holding, in_column, in_row, on_panel, scrolled
 from gui.widgets.plain_table import Column, PlainTable, TableLine
 from gui.widgets.search import Finder

@@ -17,11 +17,11 @@ from core.debugger.exemplars.formats import EXPORTS, export_format
 from core.debugger.exemplars.library.views import SHOWN, ImportView, LibraryJob
 from core.exemplars.exchange.plan import FATES, ImportChoices, ImportPlan, PlannedEntry
 from core.exemplars.exchange.reader import IMPORTS, titles_of
+from core.schema.formats import count, thousands
 from gui.exemplars.library.outcomes import JobRow
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.choices import titled_box
-from gui.widgets.formats import count, thousands
 from gui.widgets.layouts import in_column, in_row, on_panel
 from gui.widgets.plain_table import Column, PlainTable, TableLine
 from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, labelled

@@ -21,10 +21,10 @@ from PySide6.QtWidgets import (
 from core.debugger.exemplars.library.views import CountsView, Query
 from core.exemplars.library.records import ANY, IN_USE, Filter
 from core.schema.exemplar import Status
+from core.schema.formats import thousands
 from gui.theme.theme import Theme
 from gui.widgets.buttons import PickerButton, key_button
 from gui.widgets.choices import titled_box
-from gui.widgets.formats import thousands
 from gui.widgets.item_views import RowMenu
 from gui.widgets.layouts import FlowLayout, holding, in_column, in_row
 from gui.widgets.search import SearchField

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QMenu, QTabBar, QToolButton, QWidget
 from core.debugger.exemplars.library.views import CheckView, Chosen, CountsView, ListView, Query
 from core.exemplars.library.records import ANY, NEW, Filter, LibraryRow
 from core.schema.exemplar import Status
+from core.schema.formats import count, thousands
 from gui.exemplars.library.detail_pane import DetailPane
 from gui.exemplars.library.filter_bar import FilterBar
 from gui.exemplars.library.outcomes import CheckPane
@@ -17,7 +18,6 @@ from gui.shell.command_set import CommandSet
 from gui.theme.theme import Theme
 from gui.widgets.buttons import action_button, icon_button
 from gui.widgets.commands import Command, Face
-from gui.widgets.formats import count, thousands
 from gui.widgets.item_views import RowMenu
 from gui.widgets.layouts import FlowLayout, in_column, on_panel, splitter
 from gui.widgets.words import OrWords

@@ -11,11 +11,11 @@ from PySide6.QtWidgets import (
 )
 
 from core.debugger.exemplars.library.views import CheckView, LibraryJob, Notice
+from core.schema.formats import count, thousands
 from gui.shell.undo import UndoHistory
 from gui.shell.undo_button import UndoButton
 from gui.theme.theme import Theme
 from gui.widgets.buttons import icon_button, key_button
-from gui.widgets.formats import count, thousands
 from gui.widgets.layouts import in_column, in_row
 from gui.widgets.plain_table import Column, PlainTable, TableLine
 from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, labelled, set_flag, set_tone

@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QStyle, QWidget
 
 from core.debugger.exemplars.library.views import PAGE, ListView, Query
 from core.exemplars.library.records import LibraryRow, Order
+from core.schema.formats import count, thousands
 from gui.theme.theme import Theme
-from gui.widgets.formats import count, thousands
 from gui.widgets.item_views import LEFT, RIGHT, Index, RowDelegate, draw_cut
 
 _PAGES = 40

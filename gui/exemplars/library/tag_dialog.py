@@ -6,9 +6,9 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCompleter, QDialog, QDoubleSpinBox, QFormLayout, QLineEdit, QWidget
 
 from core.exemplars.library.records import Edits
+from core.schema.formats import count
 from gui.widgets.buttons import key_button
 from gui.widgets.choices import titled_box
-from gui.widgets.formats import count
 from gui.widgets.layouts import in_column, in_row
 from gui.widgets.words import NoteLabel, labelled
 

@@ -6,10 +6,10 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QMessageBox
 
 from core.debugger.exemplars.saving.views import RecordedSteps, RecordingView, SavingView
+from core.schema.formats import count
 from gui.shell.feature import FeatureController
 from gui.shell.main_window import MainWindow
 from gui.widgets.enabled_commands import BUSY
-from gui.widgets.formats import count
 
 if TYPE_CHECKING:
     # The window is imported when it is opened, so that the main window starts quickly.

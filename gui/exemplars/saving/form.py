@@ -13,8 +13,8 @@ from PySide6.QtWidgets import (
 )
 
 from core.debugger.exemplars.saving.views import SavingContrast, SavingView
+from core.schema.formats import cut
 from gui.theme.theme import Theme
-from gui.widgets.formats import cut
 from gui.widgets.layouts import in_column, in_row
 from gui.widgets.words import NoteLabel
 

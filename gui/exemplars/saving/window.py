@@ -4,12 +4,12 @@ from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from core.debugger.exemplars.saving.views import Saved, SavingChoice, SavingStep, SavingView
+from core.schema.formats import count, cut
 from gui.exemplars.saving.form import ContrastChoices, SavingForm
 from gui.shell.undo import UndoHistory
 from gui.shell.undo_button import UndoButton, add_undo_keys
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
-from gui.widgets.formats import count, cut
 from gui.widgets.layouts import Section, holding, in_column, in_row, on_panel, scrolled, splitter
 from gui.widgets.rows import Row, Rows
 from gui.widgets.text_view import Piece, TextView

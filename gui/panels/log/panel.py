@@ -11,12 +11,12 @@ from core.debugger.breakpoints.kinds.problems import LLMCall
 from core.debugger.steps.views import CallView, StepView
 from core.debugger.timeline.views import PageLogView
 from core.schema.events import LogLine
+from core.schema.formats import count, thousands
 from core.schema.messages import Purpose
 from gui.panels.log.rows import LogRow, call_row, clock, note_row, page_rows, program_row
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.copying import CopyEntry
-from gui.widgets.formats import count, thousands
 from gui.widgets.item_views import ROW, Index, MenuEntry, RowMenu
 from gui.widgets.line_list import Column, LineList, LineModel
 

@@ -18,7 +18,7 @@ from core.browser.log.records import (
 )
 from core.debugger.steps.views import CallView
 from core.schema.events import LogLine
-from gui.widgets.formats import as_read, count, dollars, milliseconds, seconds, thousands
+from core.schema.formats import as_read, count, dollars, milliseconds, seconds, thousands
 
 Source = LogKind | Literal["call", "program", "note"]
 """What a line is about: a kind of what pages report, an LLM call, the program, or why there is no page log."""

@@ -8,6 +8,7 @@ from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QWidget
 
 from core.debugger.steps.views import GradeView, JudgementView, PermissibleView, PlanView, StepView
+from core.schema.formats import count, ranges, seconds
 from core.schema.progress import Subtask
 from core.schema.restore import GRADES
 from core.schema.step import JudgementPart, RemedyRecord
@@ -18,7 +19,6 @@ from gui.widgets.commands import ACTION, CHANGE, RUN, Command, Do, WhyNot
 from gui.widgets.copying import CopyEntry, action_copies
 from gui.widgets.editable import EditablePanel, show_right, why_no
 from gui.widgets.enabled_commands import why_no_step
-from gui.widgets.formats import count, ranges, seconds
 from gui.widgets.item_views import ROW, MenuEntry, RowMenu
 from gui.widgets.layouts import Section, in_column, in_sections, indented
 from gui.widgets.rows import Row, Rows

@@ -6,11 +6,11 @@ from datetime import datetime
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QWidget
 
+from core.schema.formats import count, dollars, seconds, thousands
 from core.trace.records import ATTACHED_NAME, RunRow
 from gui.panels.runs.model import run_word
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
-from gui.widgets.formats import count, dollars, seconds, thousands
 from gui.widgets.layouts import FlowLayout, holding, in_column, in_row, scrolled
 from gui.widgets.remembered import OpenedTask
 from gui.widgets.words import ElidedLabel, NoteLabel, dim_label, set_tone

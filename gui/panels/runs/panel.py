@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication, QTreeView, QWidget
 
 from core.debugger.session_view import RunsView, SessionView
 from core.debugger.steps.views import StepView
+from core.schema.formats import count, thousands
 from core.trace.records import RunRow, StepRow
 from gui.panels.runs.model import Node, RunsModel
 from gui.panels.runs.preview import StepHover
@@ -16,7 +17,6 @@ from gui.panels.runs.tree import Folding, RunsDelegate
 from gui.theme.theme import Theme
 from gui.widgets.copying import CopyEntry, action_copies
 from gui.widgets.enabled_commands import can_take_up
-from gui.widgets.formats import count, thousands
 from gui.widgets.item_views import MenuEntry, RowMenu
 from gui.widgets.layouts import in_column
 from gui.widgets.words import OrWords, labelled

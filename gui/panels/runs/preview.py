@@ -5,10 +5,10 @@ from PySide6.QtGui import QImage, QKeySequence, QMouseEvent, QPixmap, QShortcut
 from PySide6.QtWidgets import QFrame, QLabel, QTreeView, QWidget
 
 from core.debugger.timeline.views import StepPictures
+from core.schema.formats import cut
 from core.trace.records import StepRow
 from gui.panels.runs.model import RunsModel, step_word
 from gui.theme.theme import Theme
-from gui.widgets.formats import cut
 from gui.widgets.layouts import in_column
 from gui.widgets.words import Paragraph, set_tone
 

@@ -25,9 +25,9 @@ from PySide6.QtWidgets import (
 )
 
 from core.debugger.steps.views import DiagramEdgeView, DiagramState
+from core.schema.formats import count
 from gui.panels.state.diagram_layout import BoxPlace, Layout, Pair, lay_out
 from gui.theme.theme import Theme
-from gui.widgets.formats import count
 
 _LABEL_WIDTH = 128.0
 _SMALLEST, _LARGEST = 0.3, 4.0

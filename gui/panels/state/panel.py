@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from core.debugger.breakpoints.kinds.actions import StateEntered, StateLeft
 from core.debugger.steps.views import SetAsideView, StateView, StepView
+from core.schema.formats import count
 from core.schema.step import Fit
 from gui.panels.state.space_window import NONE as NO_SPACE
 from gui.panels.state.space_window import StateSpaceWindow
@@ -12,7 +13,6 @@ from gui.theme.theme import Theme
 from gui.widgets.buttons import ElidedButton, icon_button, key_button
 from gui.widgets.commands import AGAIN, CHANGE, VIEW, Command
 from gui.widgets.editable import EditablePanel, show_right, why_no
-from gui.widgets.formats import count
 from gui.widgets.item_views import ROW, MenuEntry, RowMenu, open_menu
 from gui.widgets.layouts import Section, in_column, in_row, in_sections, indented
 from gui.widgets.rows import Row, Rows

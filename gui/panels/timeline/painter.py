@@ -8,11 +8,11 @@ from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPen, QPolygonF
 
 from core.debugger.timeline.views import HeldSpan, MarkKind, StepSpan, TimeView
+from core.schema.formats import dollars, seconds
 from core.schema.step import RECORDS, CallRecord, Phase
 from gui.panels.timeline.text import MARKS
 from gui.theme.theme import Theme
 from gui.theme.tokens import ORIGIN_SHAPES
-from gui.widgets.formats import dollars, seconds
 from gui.widgets.item_views import LEFT
 
 _WAITS = 0.22

@@ -1,8 +1,8 @@
 """The time of a run as text: for tooltips and screen readers."""
 
 from core.debugger.timeline.views import HeldSpan, MarkKind, PhaseSpan, StepSpan, TimeMark, TimeView
+from core.schema.formats import count, cut, dollars, seconds, thousands
 from core.schema.step import CallRecord
-from gui.widgets.formats import count, cut, dollars, seconds, thousands
 
 _OUTCOMES = {"failed": "failed", "skipped": "skipped", "pending": "not done yet"}
 MARKS: dict[MarkKind, tuple[str, str, str]] = {

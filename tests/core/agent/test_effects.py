@@ -4,6 +4,7 @@ import pytest
 from werkzeug import Response
 
 from core.agent.presets import PRESETS
+from core.schema.errors import WorldError
 from tests.core.agent.headless import headless
 from tests.core.browser.site import Site
 from tests.core.stage import page_file, ref_in
@@ -81,6 +82,22 @@ def test_a_new_trial_stops_where_something_was_sent_that_stays_done(stage, llm_s
     assert gate.kind == "effects"
     assert gate.reason.startswith("A new trial does not undo POST http://")
     assert gate.reason.endswith("(step 1)")
+
+
+def test_a_new_trial_whose_task_does_not_open_is_a_failed_step(stage, llm_server, shop, preset, monkeypatch):
+    async def fails(task, seed, page):
+        raise WorldError("The page did not start.")
+
+    llm_server.script(PLAN, clicks('button "Look"'), NO, Reply(text="Looking is not enough."))
+    run = stage.open(llm_server, url=shop.url, instruction=INSTRUCTION, preset=preset())
+    stage.step(run)
+    stage.until(run, "review")
+    assert str(run.state.pending.action) == "new_trial"
+    monkeypatch.setattr(run.world.environment, "open", fails)
+    stage.step(run)
+    step = stage.services.store.steps(stage.services.store.runs()[0].run)[-1]
+    assert (step.action, step.outcome) == ("new_trial", "failed")
+    assert step.message == "The task could not be started again: The page did not start."
 
 
 def test_what_a_page_sends_by_itself_after_the_action_is_asked_about_too(stage, llm_server, shop, preset):

@@ -335,6 +335,26 @@ async def test_models_and_embeddings_are_answered(stage):
     assert made.data[0].embedding != made.data[1].embedding
 
 
+@pytest.mark.parametrize(
+    ("answer", "status", "text"),
+    [(["no object"], 200, "no object"), (LLMError("The key was refused."), 502, "refused")],
+)
+async def test_an_odd_answer_for_embeddings_and_an_error_of_the_client_reach_the_agent(
+    stage, monkeypatch, answer, status, text
+):
+    async def embeddings(self, texts):
+        if isinstance(answer, LLMError):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(type(stage.llm), "embeddings", embeddings)
+    async with httpx2.AsyncClient() as client:
+        headers = {"Authorization": f"Bearer {stage.gateway.key}"}
+        got = await client.post(f"{stage.url}/embeddings", json={"input": "one"}, headers=headers)
+    assert got.status_code == status
+    assert text in got.text
+
+
 @pytest.mark.parametrize("path", ["", "/v1"])
 async def test_the_paths_of_azure_are_served(stage, llm_server, path):
     llm_server.say("I click it.")

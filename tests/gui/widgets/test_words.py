@@ -6,7 +6,7 @@ from PySide6.QtGui import QHelpEvent
 from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
-from gui.widgets.formats import as_read, in_line
+from core.schema.formats import as_read, in_line
 from gui.widgets.words import ElidedLabel, NoteLabel, Paragraph
 
 LONG = "w" * 1_000_000

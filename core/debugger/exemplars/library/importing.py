@@ -11,6 +11,7 @@ from core.debugger.exemplars.library.views import ImportView
 from core.debugger.service import Service
 from core.exemplars.exchange.plan import ImportChoices, ImportPlan
 from core.schema.errors import UsageError
+from core.schema.formats import count
 
 if TYPE_CHECKING:
     # What reads foreign files takes long to load, which only an import has to wait for.
@@ -80,7 +81,7 @@ class ImportService(Service[ImportView]):
             library.done("The import was cancelled. Nothing was imported.")
             return
         self.show(done=True)
-        number = "1 exemplar" if len(plan.coming) == 1 else f"{len(plan.coming)} exemplars"
+        number = count(len(plan.coming), "exemplar")
         words = f"import {number}"
         changes.made(words, before)
         library.done(f"{number} {'was' if len(plan.coming) == 1 else 'were'} imported.", words)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from core.debugger.ask_again.views import Attribution
 from core.debugger.evaluations.figures import success_word
+from core.schema.formats import count
 from core.schema.record import Record
 
 
@@ -37,7 +38,7 @@ class ReplayResult(Record):
         """Whether it can be carried out, and how far, as a sentence."""
         if not self.task:
             return f"Not replayed: {self.problem}"
-        steps = f"{self.looks} step{'s' if self.looks != 1 else ''}"
+        steps = count(self.looks, "step")
         guessed = f", not certain of {'; '.join(self.guessed)}" if self.guessed else ""
         if self.success:
             return f"Plays: yes, {steps}, success{guessed}."

@@ -16,6 +16,7 @@ from core.schema.action import ACTIONS
 from core.schema.action_text import parse_action
 from core.schema.errors import ActionSyntaxError
 from core.schema.exemplar import ExemplarStep
+from core.schema.formats import count
 from core.schema.record import Record
 from core.trace.imports.records import FaultyError
 
@@ -101,7 +102,7 @@ def _add(reading: Reading, policy: StepPolicy, chain: list[Decision]) -> None:
     first = chain[0]
     remarks = [f"{decision.position}: {decision.remark}" for decision in chain if decision.remark]
     if number := len(first.before):
-        before = f"{number} action{'' if number == 1 else 's'} before its first decision"
+        before = f"{count(number, 'action')} before its first decision"
         remarks.append(f"{first.position}: {before}, whose pages are not in the file")
     values = {
         "id": id_of("step", policy.name, first.number),

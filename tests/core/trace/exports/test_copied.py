@@ -61,7 +61,9 @@ def test_what_is_no_line_says_why(text, why):
         ("https://a.example/x?q=lamp", "https://a.example/x?q=lamp"),
         ("https://a.example/x?api_key=abc&q=a b", "https://a.example/x?api_key=***&q=a%20b"),
         ("https://me:word@a.example/", "https://***@a.example/"),
-        ("https://a.example/#access_token=abc", "https://a.example/#***"),
+        ("https://a.example/#access_token=abc", "https://a.example/#access_token=***"),
+        ("https://a.example/cb#state=1&access_token=abc", "https://a.example/cb#state=1&access_token=***"),
+        ("https://a.example/#/lamps?sort=price", "https://a.example/#/lamps?sort=price"),
         ("http://[bad", "http://[bad"),
     ],
 )

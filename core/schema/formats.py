@@ -65,11 +65,11 @@ def dollars(cost: float | None) -> str:
 
 def seconds(value: float) -> str:
     """Return, for example, ``412 ms``, ``3.2 s`` or ``2 min 5 s``."""
-    if value < 1:
+    if value < 0.9995:
         return f"{value * 1000:.0f} ms"
-    if value < 60:
+    if value < 59.95:
         return f"{value:.1f} s"
-    return f"{int(value // 60)} min {int(value % 60)} s"
+    return "{} min {} s".format(*divmod(round(value), 60))
 
 
 def milliseconds(value: float) -> str:

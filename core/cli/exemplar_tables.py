@@ -1,20 +1,18 @@
 """The commands that list exemplars: each prints a table or JSON."""
 
 import asyncio
-import csv
-import io
 import sys
 from datetime import datetime
 from functools import partial
 
 from core.agent.policies.catalogue import POLICIES, Policies
-from core.cli.output import put, put_file, put_json, put_lines, put_table, say, say_lines
+from core.cli.output import put, put_json, put_lines, put_table, say, say_lines
 from core.cli.runs import open_for_reading, reading
 from core.cli.surroundings import resources_of
 from core.exemplars.analysis.duplicates import near_pairs
 from core.exemplars.analysis.families import misplaced
-from core.exemplars.analysis.map import Projection, alone, loneliest, project
-from core.exemplars.analysis.records import Lonely, PairsFound, grouped
+from core.exemplars.analysis.map import project
+from core.exemplars.analysis.records import PairsFound, grouped
 from core.exemplars.checks import Checker, unplayed
 from core.exemplars.index import ExemplarIndex
 from core.exemplars.library.records import Counts, Filter, Order, differences
@@ -23,6 +21,7 @@ from core.exemplars.library.trace_sync import note_retrievals, success_of
 from core.exemplars.memory import Memory
 from core.exemplars.problem import Problem
 from core.schema.errors import NotInLibraryError, UsageError
+from core.schema.formats import count
 from core.settings.settings import Settings, config_folder
 
 
@@ -223,9 +222,6 @@ class _Progress:
             print(f"\rembedding {done} of {of}", end="\n" if done == of else "", file=sys.stderr, flush=True)
 
 
-_LONELY = 12
-
-
 def print_duplicates(settings: Settings, within: float, *, with_kept: bool, as_json: bool) -> None:
     """Print the pairs no further apart than `within`, in groups, the nearest first."""
     memory = memory_of(settings)
@@ -266,16 +262,10 @@ def print_duplicates(settings: Settings, within: float, *, with_kept: bool, as_j
     say(f"{len(rows)} pairs of {found.members} exemplars lie within {within:g}.{more}")
 
 
-def print_map(settings: Settings, *, as_csv: bool, as_json: bool) -> None:
-    """Print where each exemplar lies in the plane, and where it is thin."""
-    memory = memory_of(settings)
-
-    async def look(index: ExemplarIndex) -> tuple[Projection | None, tuple[Lonely, ...]]:
-        projection = await project(index)
-        far = await loneliest(index, _LONELY, lambda done, of: _tell("compared", done, of))
-        return projection, far
-
-    found, lonely = asyncio.run(memory.looked_up(look))
+def print_map(settings: Settings, *, as_json: bool) -> None:
+    """Print where each exemplar lies in the plane."""
+    found = asyncio.run(memory_of(settings).looked_up(project))
+    columns = ("id", "family", "across", "up")
     points = (
         []
         if found is None
@@ -286,37 +276,15 @@ def print_map(settings: Settings, *, as_csv: bool, as_json: bool) -> None:
             )
         ]
     )
-    if as_csv:
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(("exemplar", "family", "across", "up"))
-        writer.writerows(points)
-        put_file(out.getvalue().rstrip("\n"))
-        return
-    single = () if found is None else alone(found.placed)
     if as_json:
-        put_json(
-            {
-                "share": 0.0 if found is None else round(found.share, 4),
-                "points": [
-                    dict(zip(("id", "family", "across", "up"), point, strict=True)) for point in points
-                ],
-                "alone": [{"family": family, "id": id} for family, id in single],
-                "furthest": [one.model_dump() for one in lonely],
-            }
-        )
+        share = 0.0 if found is None else round(found.share, 4)
+        put_json({"share": share, "points": [dict(zip(columns, point, strict=True)) for point in points]})
         return
-    put_table(
-        ("furthest from all others", "family", "distance", "nearest"),
-        [(one.id, one.family, f"{one.distance:.3f}", one.nearest) for one in lonely],
-    )
+    put_table(columns, points)
     if found is None:
         say("There are no exemplars yet.")
-        return
-    put(
-        f"The plane shows {found.share:.0%} of what distinguishes {len(points)} exemplars. "
-        f"{len(single)} families have only one. To list the positions, use --csv or --json."
-    )
+    else:
+        say(f"The plane shows {found.share:.0%} of what distinguishes {count(len(points), 'exemplar')}.")
 
 
 def _tell(what: str, done: int, of: int) -> None:

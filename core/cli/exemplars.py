@@ -369,18 +369,13 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
 
     @group.command(name="map")
     def map_(
-        as_csv: Annotated[
-            bool, typer.Option("--csv", help="Print the positions as comma-separated values.")
-        ] = False,
         db: Database = None,
         as_json: AsJson = False,
     ) -> None:
-        """Map the exemplars in a plane: positions, families of one, and those furthest from all others."""
+        """Map the exemplars in a plane: print the position of each."""
         from core.cli.exemplar_tables import print_map
 
-        if as_csv and as_json:
-            raise UsageError("Use only one of --csv and --json.")
-        print_map(settings_with(db=db), as_csv=as_csv, as_json=as_json)
+        print_map(settings_with(db=db), as_json=as_json)
 
     @group.command()
     def reindex(as_json: AsJson = False) -> None:

@@ -1,4 +1,4 @@
-"""A map of the exemplars: their vectors in the plane, and outliers.
+"""A map of the exemplars: their vectors in the plane.
 
 The two directions are those along which the vectors differ most (principal
 components, as `core.exemplars.nearest` finds them), so what lies near in the
@@ -6,22 +6,17 @@ plane need not be near: the picture says how much of the difference it shows.
 """
 
 import asyncio
-from collections import Counter
 from collections.abc import Callable
-from heapq import heappush, heapreplace
 
-import faiss
 import numpy as np
 from numpy.typing import NDArray
 
-from core.exemplars.analysis.records import Lonely
 from core.exemplars.index import ExemplarIndex, Placed
-from core.exemplars.nearest import Reduction, distances
+from core.exemplars.nearest import Reduction
 from core.llm.embedding import Vectors
 
 OnProgress = Callable[[int, int], None]
 _BLOCK = 1024
-_SLACK = 1e-4
 
 
 class Projection:
@@ -67,55 +62,3 @@ async def project(index: ExemplarIndex, on_progress: OnProgress | None = None) -
         if points[np.argmax(np.abs(points[:, axis])), axis] < 0:
             signs[axis] = -1.0
     return Projection(placed, points * signs, shown / whole if whole > 0 else 1.0, reduction, signs)
-
-
-def alone(placed: Placed) -> tuple[tuple[str, str], ...]:
-    """Return each family that has one member, with the id of that one, by name."""
-    counts = Counter(placed.families.tolist())
-    found = [
-        (placed.names[family], id)
-        for family, id in zip(placed.families.tolist(), placed.ids, strict=True)
-        if counts[family] == 1
-    ]
-    return tuple(sorted(found))
-
-
-async def loneliest(
-    index: ExemplarIndex, count: int = 10, on_progress: OnProgress | None = None
-) -> tuple[Lonely, ...]:
-    """Return the exemplars whose nearest other one is furthest away, the furthest first.
-
-    Exactly these: if there are many, a bound says of most of them that they
-    have a nearer neighbour. The index has to be fresh; raises Damaged.
-    """
-    placed = index.placed()
-    if len(placed.ids) < 2 or count < 1:
-        return ()
-    slots, first, uses = np.unique(placed.slots, return_index=True, return_counts=True)
-    rows = index.bounding_rows(slots)
-    flat = faiss.IndexFlatL2(rows.shape[1])
-    flat.add(rows)
-    upper = np.zeros(len(slots))
-    for start in range(0, len(slots), _BLOCK):
-        block = slice(start, start + _BLOCK)
-        _, near = await asyncio.to_thread(flat.search, rows[block], 2)
-        others = np.where(near[:, 0] == np.arange(start, start + len(near)), near[:, 1], near[:, 0])
-        upper[block] = distances(index.rows(slots[block]), index.rows(slots[others]))
-        if on_progress is not None:
-            on_progress(start + len(near), len(slots))
-    upper[uses > 1] = 0.0
-    best: list[tuple[float, str, str, str]] = []
-    for place in np.argsort(-upper, kind="stable").tolist():
-        if uses[place] > 1 or (len(best) >= count and upper[place] + _SLACK < best[0][0]):
-            break
-        number = int(placed.numbers[first[place]])
-        near = index.nearest_others(number, 1) if number in index else ()
-        if near:
-            found = (near[0][1], index.id_of(number), index.family_of(number), index.id_of(near[0][0]))
-            if len(best) < count:
-                heappush(best, found)
-            elif found > best[0]:
-                heapreplace(best, found)
-        await asyncio.sleep(0)
-    best.sort(key=lambda one: (-one[0], one[1]))
-    return tuple(Lonely(id=id, family=family, distance=far, nearest=near) for far, id, family, near in best)

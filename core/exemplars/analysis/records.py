@@ -85,17 +85,6 @@ def grouped(pairs: Iterable[NearPair]) -> tuple[tuple[NearPair, ...], ...]:
     return tuple(tuple(group) for group in groups.values())
 
 
-class Lonely(Record):
-    """An exemplar that is far from all others."""
-
-    id: str
-    family: str
-    distance: float
-    """To the nearest other one."""
-    nearest: str
-    """Its id."""
-
-
 Move = Literal["", "new", "gone", "up", "down", "used now", "used no more"]
 
 

@@ -202,10 +202,8 @@ def test_the_map_tells_a_place_for_each_exemplar(inside, library):
     found = inside("exemplars", "map", "--json").json
     assert "mine/1" in [one["id"] for one in found["points"]]
     assert 0 < found["share"] < 1
-    lines = inside("exemplars", "map", "--csv").out.splitlines()
-    assert lines[0] == "exemplar,family,across,up"
-    assert len(lines) == len(found["points"]) + 1
-    assert inside("exemplars", "map", "--csv", "--json").code != 0
+    shown = inside("exemplars", "map").out
+    assert all(one["id"] in shown for one in found["points"])
 
 
 def test_what_holds_of_an_exemplar_is_changed_and_one_that_nothing_is_asked_of_is_refused(inside, library):

@@ -1,9 +1,7 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from core.exemplars.analysis.map import alone, loneliest, project
+from core.exemplars.analysis.map import project
 from core.exemplars.index import ExemplarIndex
 from core.exemplars.library.beside import numbered
 from tests.core.exemplars.clusters import Clusters, clustered
@@ -52,23 +50,3 @@ async def test_few_exemplars_are_laid_out_too(count):
     assert found.points.shape == (count, 2)
     assert np.isfinite(found.points).all()
     assert 0 <= found.share <= 1.0001
-
-
-@settings(max_examples=20)
-@given(
-    st.lists(st.tuples(st.integers(0, 4), st.integers(0, 5)), min_size=2, max_size=30),
-    st.integers(1, 6),
-    st.sampled_from([4, 4096]),
-)
-async def test_the_loneliest_are_those_whose_nearest_other_is_furthest(drawn, count, small):
-    members = [clustered(f, n).replace(id=f"one-{at}") for at, (f, n) in enumerate(drawn)]
-    index = await index_of(members, small=small)
-    expected = sorted((index.nearest_others(number, 1)[0][1] for number in index.numbers()), reverse=True)
-    found = await loneliest(index, count)
-    apart = [far for far in expected if far > 0][:count]
-    assert [one.distance for one in found][: len(apart)] == apart
-
-
-async def test_families_of_one_are_listed_by_name():
-    index = await index_of([*MEMBERS, clustered(4, 0)])
-    assert alone(index.placed()) == (("family-4", "family-4/0"),)

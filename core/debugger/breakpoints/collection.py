@@ -3,7 +3,8 @@
 import json
 import time
 from abc import ABC, abstractmethod
-from typing import Generic, Protocol, TypeVar
+from collections import Counter
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 from pydantic import ValidationError
 
@@ -14,12 +15,15 @@ from core.debugger.breakpoints.kinds.registry import read_breakpoint
 from core.schema.errors import UsageError
 from core.trace.encoding import to_json
 from core.trace.records import Hit
+from core.trace.stops import Table
 from core.trace.store import TraceStore
 
 
 class _Numbered(Protocol):
     @property
     def number(self) -> int: ...
+
+    def replace(self, /, **changes: Any) -> Self: ...
 
 
 Entry = TypeVar("Entry", bound=_Numbered)
@@ -28,8 +32,11 @@ Entry = TypeVar("Entry", bound=_Numbered)
 class StoredList(ABC, Generic[Entry]):
     """The entries of one kind in the database, by number; each change is stored at once."""
 
-    def __init__(self, noun: str) -> None:
-        self._noun = noun
+    _noun: ClassVar[str]
+    _table: ClassVar[Table]
+
+    def __init__(self, store: TraceStore) -> None:
+        self._store = store
         self._readable: dict[int, Entry] = {}
         self._unreadable: dict[int, str] = {}
 
@@ -44,16 +51,37 @@ class StoredList(ABC, Generic[Entry]):
         return tuple(self._unreadable.values())
 
     @abstractmethod
+    def _validate(self, entry: Entry) -> None:
+        """Raise UsageError if an expression cannot be read, or a value is out of its bounds."""
+
+    @abstractmethod
+    def _columns(self, entry: Entry) -> dict[str, object]:
+        """Return what is stored of an entry besides its number."""
+
+    def add(self, entry: Entry) -> Entry:
+        """Store a new one and return it with its number; raises UsageError for a wrong expression."""
+        self._validate(entry)
+        number = self._store.stops.add(self._table, self._columns(entry))
+        self._put(entry.replace(number=number))
+        return self._readable[number]
+
     def replace(self, entry: Entry) -> None:
         """Put it in place of the one of its number; raises UsageError."""
+        self._validate(entry)
+        self._require(entry.number)
+        self._store.stops.replace(self._table, entry.number, self._columns(entry))
+        self._put(entry)
 
-    @abstractmethod
     def remove(self, number: int) -> None:
-        """Delete it; raises UsageError if there is none."""
+        """Delete it; what it has hit stays in the trace. Raises UsageError if there is none."""
+        self._require(number)
+        self._store.stops.remove(self._table, number)
+        self._forget(number)
 
-    @abstractmethod
     def restore(self, entry: Entry) -> None:
         """Store one that was deleted, under the number that it had."""
+        self._store.stops.restore(self._table, entry.number, self._columns(entry))
+        self._put(entry)
 
     def exchange(self, now: Entry | None, wanted: Entry | None) -> None:
         """Replace `now` by `wanted`, with the same number; None means that it is deleted.
@@ -93,13 +121,15 @@ class StoredList(ABC, Generic[Entry]):
 
 
 class Breakpoints(StoredList[Breakpoint]):
-    """The stored breakpoints."""
+    """The stored breakpoints, whose hits stay counted when they are changed."""
+
+    _noun = "breakpoint"
+    _table = "breakpoints"
 
     def __init__(self, store: TraceStore) -> None:
         """Read what is stored; a breakpoint that cannot be read is named in `problems`. Raises TraceError."""
-        super().__init__("breakpoint")
-        self._store = store
-        self._hits: dict[int, int] = {}
+        super().__init__(store)
+        self._hits = Counter[int]()
         for row in store.stops.breakpoints():
             self._hits[row.number] = row.hits
             try:
@@ -116,34 +146,11 @@ class Breakpoints(StoredList[Breakpoint]):
         self._require(number)
         return self._hits[number]
 
-    def add(self, breakpoint: Breakpoint) -> Breakpoint:
-        """Store a new breakpoint and return it with its number; raises UsageError for a wrong expression."""
-        _validate(breakpoint)
-        number = self._store.stops.add_breakpoint(breakpoint.kind, _definition(breakpoint))
-        self._put(breakpoint.replace(number=number))
-        self._hits[number] = 0
-        return self._readable[number]
-
-    def replace(self, breakpoint: Breakpoint) -> None:
-        """Put it in place of the one of its number, whose hits stay counted; raises UsageError."""
-        _validate(breakpoint)
-        self._require(breakpoint.number)
-        self._store.stops.replace_breakpoint(breakpoint.number, breakpoint.kind, _definition(breakpoint))
-        self._put(breakpoint)
-
-    def remove(self, number: int) -> None:
-        """Delete it; what it has hit stays in the trace. Raises UsageError if there is none."""
-        self._require(number)
-        self._store.stops.remove_breakpoint(number)
-        self._forget(number)
-
-    def restore(self, breakpoint: Breakpoint) -> None:
+    def restore(self, entry: Breakpoint) -> None:
         """Store one that was deleted, under the number that it had and with its hits counted on."""
-        number = breakpoint.number
-        self._store.stops.restore_breakpoint(
-            number, breakpoint.kind, _definition(breakpoint), self._hits[number]
-        )
-        self._put(breakpoint)
+        values = {**self._columns(entry), "hits": self._hits[entry.number]}
+        self._store.stops.restore(self._table, entry.number, values)
+        self._put(entry)
 
     def enable(self, number: int, on: bool) -> None:
         """Let it stop runs, or not; raises UsageError if there is none."""
@@ -151,6 +158,20 @@ class Breakpoints(StoredList[Breakpoint]):
         if number in self._unreadable:
             raise UsageError(self._unreadable[number])
         self.replace(self._readable[number].replace(enabled=on))
+
+    def _validate(self, entry: Breakpoint) -> None:
+        try:
+            read_breakpoint(entry.model_dump())
+        except ValidationError as error:
+            first = error.errors()[0]
+            raise UsageError(
+                f"The breakpoint's {first['loc'][-1]} cannot be used: {first['msg']}."
+            ) from error
+        for text in entry.expressions:
+            compile_expression(text)
+
+    def _columns(self, entry: Breakpoint) -> dict[str, object]:
+        return {"kind": entry.kind, "definition": to_json(entry, exclude={"number", "kind"}).decode()}
 
     def check(self, event: DebugEvent) -> tuple[Hit, ...]:
         """Return what hits at this event, counted and stored; the run is to stop if one has `stopped`.
@@ -196,18 +217,3 @@ def hit_of(breakpoint: Breakpoint, event: DebugEvent) -> tuple[str, bool] | None
         condition = f", if {breakpoint.condition}" if breakpoint.condition else ""
         return f"Breakpoint {breakpoint.number} ({breakpoint.label()}{condition}): {error}", True
     return None if sentence is None else (sentence, False)
-
-
-def _validate(breakpoint: Breakpoint) -> None:
-    """Raises UsageError if an expression cannot be read, or a value is out of its bounds."""
-    try:
-        read_breakpoint(breakpoint.model_dump())
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise UsageError(f"The breakpoint's {first['loc'][-1]} cannot be used: {first['msg']}.") from error
-    for text in breakpoint.expressions:
-        compile_expression(text)
-
-
-def _definition(breakpoint: Breakpoint) -> str:
-    return to_json(breakpoint, exclude={"number", "kind"}).decode()

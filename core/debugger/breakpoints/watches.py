@@ -30,12 +30,17 @@ _AS_TEXT = """(found => found === null ? null
 
 
 class Watches(StoredList[Watch]):
-    """The watches of a database with their last values; each change is stored at once."""
+    """The watches of a database with their last values; each change is stored at once.
+
+    One that is changed has no value yet.
+    """
+
+    _noun = "watch"
+    _table = "watches"
 
     def __init__(self, store: TraceStore) -> None:
         """Read what is stored; a watch that cannot be read is named in `problems`. Raises TraceError."""
-        super().__init__("watch")
-        self._store = store
+        super().__init__(store)
         self._values: dict[int, WatchValue] = {}
         self._read_at: DebugEvent | None = None
         """The event that the values are of."""
@@ -48,32 +53,20 @@ class Watches(StoredList[Watch]):
                     "and create it again."
                 )
 
-    def add(self, watch: Watch) -> Watch:
-        """Store a new watch and return it with its number; raises UsageError for a wrong expression."""
-        _validate(watch)
-        number = self._store.stops.add_watch(watch.kind, watch.text, on_change=watch.on_change)
-        self._put(watch.replace(number=number))
-        return self._readable[number]
+    def _validate(self, entry: Watch) -> None:
+        if entry.kind == "expression":
+            compile_expression(entry.text)
 
-    def replace(self, watch: Watch) -> None:
-        """Put it in place of the one of its number, with no value yet; raises UsageError."""
-        _validate(watch)
-        self._require(watch.number)
-        self._store.stops.replace_watch(watch.number, watch.kind, watch.text, on_change=watch.on_change)
-        self._put(watch)
-        self._values.pop(watch.number, None)
+    def _columns(self, entry: Watch) -> dict[str, object]:
+        return entry.model_dump(exclude={"number"})
 
-    def remove(self, number: int) -> None:
-        """Delete it; raises UsageError if there is none."""
-        self._require(number)
-        self._store.stops.remove_watch(number)
-        self._forget(number)
+    def _put(self, entry: Watch) -> None:
+        super()._put(entry)
+        self._values.pop(entry.number, None)
+
+    def _forget(self, number: int) -> None:
+        super()._forget(number)
         self._values.pop(number, None)
-
-    def restore(self, watch: Watch) -> None:
-        """Store one that was deleted, under the number that it had, with no value yet."""
-        self._store.stops.restore_watch(watch.number, watch.kind, watch.text, on_change=watch.on_change)
-        self._put(watch)
 
     def read(
         self, event: DebugEvent, page_values: Mapping[int, PageValue] | None = None
@@ -149,11 +142,6 @@ def value_of(
 
 def differs(one: WatchValue, other: WatchValue) -> bool:
     return (one.text, one.error) != (other.text, other.error)
-
-
-def _validate(watch: Watch) -> None:
-    if watch.kind == "expression":
-        compile_expression(watch.text)
 
 
 def _shown(value: WatchValue) -> str:

@@ -59,7 +59,7 @@ def test_version_1_has_its_tables(old):
 def test_a_file_of_version_1_comes_to_have_room_for_breakpoints_and_keeps_its_runs(old):
     store = TraceStore.open(old)
     assert store.stops.breakpoints() == store.stops.watches() == store.stops.hits(1) == ()
-    assert store.stops.add_breakpoint("loop", "{}") == 1
+    assert store.stops.add("breakpoints", {"kind": "loop", "definition": "{}"}) == 1
     assert store.count_runs() == 2
     store.close()
     assert version(old) == len(MIGRATIONS)

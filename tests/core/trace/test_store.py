@@ -342,32 +342,32 @@ def test_a_store_opened_to_be_read_refuses_to_write(store, path):
 
 def test_breakpoints_and_watches_are_numbered_apart_and_read_back(store):
     assert [
-        store.stops.add_breakpoint("loop", "{}"),
-        store.stops.add_breakpoint("error", '{"of": "call"}'),
+        store.stops.add("breakpoints", {"kind": "loop", "definition": "{}"}),
+        store.stops.add("breakpoints", {"kind": "error", "definition": '{"of": "call"}'}),
     ] == [1, 2]
-    assert store.stops.add_watch("css", "h1", on_change=True) == 1
-    store.stops.replace_breakpoint(1, "not aligned", "{}")
-    store.stops.replace_watch(1, "expression", "page.url", on_change=False)
+    assert store.stops.add("watches", {"kind": "css", "text": "h1", "on_change": True}) == 1
+    store.stops.replace("breakpoints", 1, {"kind": "not aligned", "definition": "{}"})
+    store.stops.replace("watches", 1, {"kind": "expression", "text": "page.url", "on_change": False})
     assert [(row.number, row.kind, row.definition, row.hits) for row in store.stops.breakpoints()] == [
         (1, "not aligned", "{}", 0),
         (2, "error", '{"of": "call"}', 0),
     ]
     assert store.stops.watches() == (WatchRow(number=1, kind="expression", text="page.url"),)
-    store.stops.remove_breakpoint(2)
-    store.stops.remove_watch(1)
+    store.stops.remove("breakpoints", 2)
+    store.stops.remove("watches", 1)
     assert (len(store.stops.breakpoints()), store.stops.watches()) == (1, ())
 
 
 def test_hits_are_counted_with_their_breakpoint_and_outlive_it(store):
     run = write_run(store)
-    number = store.stops.add_breakpoint("loop", "{}")
+    number = store.stops.add("breakpoints", {"kind": "loop", "definition": "{}"})
     hit = Hit(
         run=run, step=2, phase="review", breakpoint=number, sentence="Half: \ud800", stopped=True, time=1.5
     )
     store.stops.save_hits([hit, hit.replace(step=1, stopped=False)])
     store.stops.save_hits([hit.replace(breakpoint=None, watch=4)])
     assert store.stops.breakpoints()[0].hits == 2
-    store.stops.remove_breakpoint(number)
+    store.stops.remove("breakpoints", number)
     stored = hit.replace(sentence="Half: ?")
     assert [(one.step, one.stopped, one.watch) for one in store.stops.hits(run)] == [
         (2, True, None),
@@ -375,13 +375,13 @@ def test_hits_are_counted_with_their_breakpoint_and_outlive_it(store):
         (2, True, 4),
     ]
     assert store.stops.hits(run)[0] == stored
-    assert store.stops.add_breakpoint("loop", "{}") == number + 1
-    assert store.stops.add_watch("css", "h1", on_change=True) == 5
+    assert store.stops.add("breakpoints", {"kind": "loop", "definition": "{}"}) == number + 1
+    assert store.stops.add("watches", {"kind": "css", "text": "h1", "on_change": True}) == 5
 
 
 def test_a_hit_of_a_run_that_is_not_there_leaves_nothing_of_its_kind_stored(store):
     run = write_run(store)
-    number = store.stops.add_breakpoint("loop", "{}")
+    number = store.stops.add("breakpoints", {"kind": "loop", "definition": "{}"})
     hit = Hit(run=run, step=1, phase="act", breakpoint=number, sentence="So.", stopped=True, time=1.0)
     with pytest.raises(TraceError, match="no run 9"):
         store.stops.save_hits([hit, hit.replace(run=9)])

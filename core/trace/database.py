@@ -14,6 +14,7 @@ from typing import Protocol, TypeVar
 
 from core.schema.errors import TraceError
 from core.storage.database import DatabaseFile, FileKind
+from core.trace import owners
 from core.trace.blobs import Blobs
 
 JSON = "application/json"
@@ -397,6 +398,10 @@ class TraceDatabase(DatabaseFile):
     def __init__(self, path: Path, kind: FileKind, database: sqlite3.Connection, *, read_only: bool) -> None:
         super().__init__(path, kind, database, read_only=read_only)
         self.blobs = Blobs(self)
+
+    def lives(self, owner: str) -> bool:
+        """Return whether the process that has this token still runs."""
+        return owners.lives(self.path, owner)
 
 
 class Transactions(Protocol):

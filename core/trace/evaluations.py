@@ -142,7 +142,7 @@ def attempts_of(store: "TraceStore", number: int) -> tuple[AttemptRow, ...]:
             (number,),
         )
         numbers = [row["run"] for row in found if row["run"] is not None]
-        rows = run_reader.rows_of(database, numbers, lambda owner: owners.lives(store.path, owner))
+        rows = run_reader.rows_of(database, numbers)
         runs = {row.run: row for row in rows}
         try:
             return tuple(

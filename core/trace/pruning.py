@@ -86,15 +86,13 @@ class Pruned(Record):
     """Whether blobs were left for the next time, since another process is at work on runs."""
 
 
-def plan_prune(
-    database: TraceDatabase, wanted: PruneRequest, exemplars: Collection[int], living: Callable[[str], bool]
-) -> PrunePlan:
+def plan_prune(database: TraceDatabase, wanted: PruneRequest, exemplars: Collection[int]) -> PrunePlan:
     """Return what would go; `exemplars` are the runs that exemplars were made of."""
     rows = database.rows(
         "SELECT run, task, outcome, success, started, steps, name, parent_run, owner FROM runs ORDER BY run DESC"
     )
     evaluated = {row["run"] for row in database.rows("SELECT run FROM attempts WHERE run IS NOT NULL")}
-    matching = [row for row in rows if _matches(row, wanted, living)]
+    matching = [row for row in rows if _matches(database, row, wanted)]
     reasons: dict[int, Kept] = {row["run"]: "newest" for row in matching[: wanted.keep]}
     last = {
         row["run"] for row in (*rows[:1], *database.rows("SELECT run FROM steps ORDER BY id DESC LIMIT 1"))
@@ -130,39 +128,38 @@ def plan_prune(
             PruneRun(
                 run=run,
                 task=row["task"],
-                outcome=_went(row, living),
+                outcome=_went(database, row),
                 started=row["started"],
                 steps=row["steps"],
             )
             for run, row in going.items()
         ),
         kept=dict(Counter(reasons.values())),
-        at_work=tuple(run for run, row in going.items() if _went(row, living) == "running"),
+        at_work=tuple(run for run, row in going.items() if _went(database, row) == "running"),
         steps=steps,
         share=steps / (all_steps["steps"] or 1),
     )
 
 
-def _went(row: dict[str, Any], living: Callable[[str], bool]) -> str:
-    if row["outcome"] == "running" and not living(row["owner"] or ""):
+def _went(database: TraceDatabase, row: dict[str, Any]) -> str:
+    if row["outcome"] == "running" and not database.lives(row["owner"] or ""):
         return "interrupted"
     return str(row["outcome"])
 
 
-def _matches(row: dict[str, Any], wanted: PruneRequest, living: Callable[[str], bool]) -> bool:
+def _matches(database: TraceDatabase, row: dict[str, Any], wanted: PruneRequest) -> bool:
     if wanted.before is not None and row["started"] >= wanted.before:
         return False
     if wanted.task and not fnmatch.fnmatchcase(row["task"], wanted.task):
         return False
     if wanted.outcome in ("success", "no success"):
         return row["success"] is not None and bool(row["success"]) == (wanted.outcome == "success")
-    return not wanted.outcome or _went(row, living) == wanted.outcome
+    return not wanted.outcome or _went(database, row) == wanted.outcome
 
 
 def prune(
     database: TraceDatabase,
     plan: PrunePlan,
-    living: Callable[[str], bool],
     is_alone: Callable[[], bool],
     tell: Callable[[int], None],
 ) -> Pruned:
@@ -178,7 +175,7 @@ def prune(
     room, size, gone = database.free_room, database.path.stat().st_size, 0
     for runs in _batches(plan):
         with database.write():
-            gone += _delete_runs(database, runs, living)
+            gone += _delete_runs(database, runs)
         tell(gone)
     # A run that goes on has blobs that nothing refers to yet.
     alone = is_alone()
@@ -203,7 +200,7 @@ def _batches(plan: PrunePlan) -> Iterator[tuple[int, ...]]:
     return (tuple(runs[at : at + _AT_ONCE]) for at in range(0, len(runs), _AT_ONCE))
 
 
-def _delete_runs(database: TraceDatabase, runs: Iterable[int], living: Callable[[str], bool]) -> int:
+def _delete_runs(database: TraceDatabase, runs: Iterable[int]) -> int:
     """Delete these runs with all that belongs to them, and return how many went.
 
     One that was taken up or branched from since the plan was made stays.
@@ -212,7 +209,7 @@ def _delete_runs(database: TraceDatabase, runs: Iterable[int], living: Callable[
     rows = database.rows(
         "SELECT run, outcome, owner FROM runs WHERE run IN (SELECT value FROM json_each(?))", (numbers,)
     )
-    ready = [row["run"] for row in rows if _went(row, living) != "running"]
+    ready = [row["run"] for row in rows if _went(database, row) != "running"]
     deleted = database.execute(
         "DELETE FROM runs WHERE run IN (SELECT value FROM json_each(:runs)) AND NOT EXISTS"
         " (SELECT 1 FROM runs AS branch WHERE branch.parent_run = runs.run"

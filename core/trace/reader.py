@@ -1,6 +1,5 @@
 """Reads what is stored of the steps of a run as records; each function works inside the open transaction."""
 
-from collections.abc import Callable
 from typing import Any
 
 from core.schema.errors import NotInTraceError, TraceError
@@ -220,7 +219,7 @@ _RECALL = 3
 
 
 def recalls_since(
-    database: TraceDatabase, last: int, limit: int, living: Callable[[str], bool]
+    database: TraceDatabase, last: int, limit: int
 ) -> tuple[int, list[tuple[int, int, float, Recall]]]:
     """Return what was recalled in the next steps after `last` (run, step, when), and where to continue.
 
@@ -234,7 +233,9 @@ def recalls_since(
     found: list[tuple[int, int, float, Recall]] = []
     is_certain = True
     for step in steps:
-        is_certain &= bool(step["sealed"] or step["outcome"] != "running" or not living(step["owner"] or ""))
+        is_certain &= bool(
+            step["sealed"] or step["outcome"] != "running" or not database.lives(step["owner"] or "")
+        )
         last = step["id"] if is_certain else last
         row = database.row(
             "SELECT phase, saved, record FROM phases WHERE step = ? AND position = ?", (step["id"], _RECALL)

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -35,32 +35,29 @@ def list_runs(
     limit: int,
     task: str,
     outcome: str,
-    living: Callable[[str], bool],
 ) -> tuple[RunRow, ...]:
     where, words = _condition(query)
     parameters: list[int | str] = [*words]
     if task:
         where, parameters = f"{where} AND task = ?", [*parameters, task]
     if outcome:
-        went, more = _went(database, outcome, living)
+        went, more = _went(database, outcome)
         where, parameters = f"{where} AND {went}", [*parameters, *more]
     rows = database.rows(
         f"SELECT {_RUN_COLUMNS}, owner FROM runs WHERE {where} ORDER BY run DESC LIMIT ?",
         [*parameters, limit],
     )
-    return tuple(_run_row(database, row, living) for row in rows)
+    return tuple(_run_row(database, row) for row in rows)
 
 
-def named_runs(
-    database: TraceDatabase, words: str, *, limit: int, living: Callable[[str], bool]
-) -> tuple[RunRow, ...]:
+def named_runs(database: TraceDatabase, words: str, *, limit: int) -> tuple[RunRow, ...]:
     parts = words.split() or [""]
     where = " AND ".join(["instr(lower(name), lower(?))"] * len(parts))
     rows = database.rows(
         f"SELECT {_RUN_COLUMNS}, owner FROM runs WHERE name <> '' AND {where} ORDER BY run DESC LIMIT ?",
         [*parts, limit],
     )
-    return tuple(_run_row(database, row, living) for row in rows)
+    return tuple(_run_row(database, row) for row in rows)
 
 
 def find_runs(database: TraceDatabase, query: str, current: int | None) -> tuple[int, ...]:
@@ -72,14 +69,12 @@ def find_runs(database: TraceDatabase, query: str, current: int | None) -> tuple
     return tuple(run for (run,) in found)
 
 
-def rows_of(
-    database: TraceDatabase, runs: Iterable[int], living: Callable[[str], bool]
-) -> tuple[RunRow, ...]:
+def rows_of(database: TraceDatabase, runs: Iterable[int]) -> tuple[RunRow, ...]:
     rows = database.rows(
         f"SELECT {_RUN_COLUMNS}, owner FROM runs WHERE run IN (SELECT value FROM json_each(?)) ORDER BY run DESC",
         (json.dumps(list(runs)),),
     )
-    return tuple(_run_row(database, row, living) for row in rows)
+    return tuple(_run_row(database, row) for row in rows)
 
 
 def count_runs(database: TraceDatabase, query: str) -> int:
@@ -88,11 +83,11 @@ def count_runs(database: TraceDatabase, query: str) -> int:
     return int(row["count"])
 
 
-def run_row(database: TraceDatabase, run: int, living: Callable[[str], bool]) -> RunRow:
+def run_row(database: TraceDatabase, run: int) -> RunRow:
     row = database.row(f"SELECT {_RUN_COLUMNS}, owner FROM runs WHERE run = ?", (run,))
     if row is None:
         raise NotInTraceError(_no_run(database, run))
-    return _run_row(database, row, living)
+    return _run_row(database, row)
 
 
 def require_run(database: TraceDatabase, run: int) -> None:
@@ -160,10 +155,10 @@ def unended(database: TraceDatabase) -> list[tuple[int, str]]:
     return [(row["run"], row["owner"] or "") for row in rows]
 
 
-def _run_row(database: TraceDatabase, row: dict[str, Any], living: Callable[[str], bool]) -> RunRow:
+def _run_row(database: TraceDatabase, row: dict[str, Any]) -> RunRow:
     owner = row.pop("owner")
     verdict = {name: row.pop(name) for name in ("success", "reward", "judge", "reason")}
-    if row["outcome"] == "running" and not living(owner or ""):
+    if row["outcome"] == "running" and not database.lives(owner or ""):
         row["outcome"], row["error"] = owners.end_of(database.path, owner or "", row["run"])
     try:
         row["differences"] = encoding.parsed(row["differences"])
@@ -231,29 +226,27 @@ def _condition(query: str) -> tuple[str, list[str]]:
     return " AND ".join([_ONE_WORD] * len(phrases)), [phrase for phrase in phrases for _ in range(2)]
 
 
-def _went(
-    database: TraceDatabase, outcome: str, living: Callable[[str], bool]
-) -> tuple[str, list[int | str]]:
+def _went(database: TraceDatabase, outcome: str) -> tuple[str, list[int | str]]:
     """Return an SQL condition on ``runs`` for how they went, as it reads, and its parameters."""
     if outcome in ("success", "no success"):
         return "success = ?", [int(outcome == "success")]
     if outcome not in ("running", "interrupted"):
         return "outcome = ?", [outcome]
-    alive = [run for run, owner in unended(database) if living(owner)]
+    alive = [run for run, owner in unended(database) if database.lives(owner)]
     among = "run IN (SELECT value FROM json_each(?)) AND outcome = 'running'"
     if outcome == "running":
         return among, [json.dumps(alive)]
     return f"(outcome = 'interrupted' OR (outcome = 'running' AND NOT ({among})))", [json.dumps(alive)]
 
 
-def ends(database: TraceDatabase, runs: Iterable[int], living: Callable[[str], bool]) -> list[RunEnd]:
+def ends(database: TraceDatabase, runs: Iterable[int]) -> list[RunEnd]:
     """Return how each of these runs stands that there is."""
     found: list[RunEnd] = []
     measured = "EXISTS (SELECT 1 FROM attempts a WHERE a.run = r.run) AS measured"
     for run in runs:
         row = database.row(f"SELECT outcome, success, owner, {measured} FROM runs r WHERE run = ?", (run,))
         if row is not None:
-            gone = row["outcome"] == "running" and not living(row["owner"] or "")
+            gone = row["outcome"] == "running" and not database.lives(row["owner"] or "")
             success = None if row["success"] is None else bool(row["success"])
             outcome = "interrupted" if gone else row["outcome"]
             found.append(RunEnd(run, outcome, success, measured=bool(row["measured"])))

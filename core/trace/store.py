@@ -321,7 +321,9 @@ class TraceStore:
         """
         with self._write():
             gone = [
-                (run, owner) for run, owner in run_reader.unended(self._database) if not self._lives(owner)
+                (run, owner)
+                for run, owner in run_reader.unended(self._database)
+                if not self._database.lives(owner)
             ]
             for run, owner in gone:
                 writing.mark_ended(self._database, run, *owners.end_of(self.path, owner, run))
@@ -335,13 +337,13 @@ class TraceStore:
         Raises UsageError, with nothing deleted, where another process is at
         work on one of the runs, and TraceError.
         """
-        return pruning.prune(self._database, plan, self._lives, self.owner.is_alone, tell)
+        return pruning.prune(self._database, plan, self.owner.is_alone, tell)
 
     # Reading
 
     def plan_prune(self, wanted: PruneRequest, exemplars: Collection[int] = ()) -> PrunePlan:
         """Return what `prune` would delete; `exemplars` are the runs that exemplars were made of."""
-        return self._read(lambda: pruning.plan_prune(self._database, wanted, exemplars, self._lives))
+        return self._read(lambda: pruning.plan_prune(self._database, wanted, exemplars))
 
     def runs(
         self, query: str = "", *, limit: int = 200, task: str = "", outcome: RunFilter = ""
@@ -354,16 +356,12 @@ class TraceStore:
         interrupted, also before `recover`.
         """
         return self._read(
-            lambda: run_reader.list_runs(
-                self._database, query, limit=limit, task=task, outcome=outcome, living=self._lives
-            )
+            lambda: run_reader.list_runs(self._database, query, limit=limit, task=task, outcome=outcome)
         )
 
     def named_runs(self, words: str, *, limit: int) -> tuple[RunRow, ...]:
         """Return runs, newest first, that a person gave a name in which all of `words` occur."""
-        return self._read(
-            lambda: run_reader.named_runs(self._database, words, limit=limit, living=self._lives)
-        )
+        return self._read(lambda: run_reader.named_runs(self._database, words, limit=limit))
 
     def find_runs(self, query: str = "", *, current: int | None = None) -> tuple[int, ...]:
         """Return the numbers of all runs with steps that `runs` would return, newest first.
@@ -374,7 +372,7 @@ class TraceStore:
 
     def rows(self, runs: Iterable[int]) -> tuple[RunRow, ...]:
         """Return these runs, newest first; one that is not there is left out."""
-        return self._read(lambda: run_reader.rows_of(self._database, runs, self._lives))
+        return self._read(lambda: run_reader.rows_of(self._database, runs))
 
     def count_runs(self, query: str = "") -> int:
         return self._read(lambda: run_reader.count_runs(self._database, query))
@@ -384,15 +382,15 @@ class TraceStore:
 
         The first of the two is where to continue; a step still in progress is read again then.
         """
-        return self._read(lambda: reading.recalls_since(self._database, since, limit, self._lives))
+        return self._read(lambda: reading.recalls_since(self._database, since, limit))
 
     def ends(self, runs: Iterable[int]) -> list[RunEnd]:
         """Return how these runs stand; one that is not there is left out."""
-        return self._read(lambda: run_reader.ends(self._database, runs, self._lives))
+        return self._read(lambda: run_reader.ends(self._database, runs))
 
     def run(self, run: int) -> RunRow:
         """Raises NotInTraceError that names the nearest runs if there is no such run."""
-        return self._read(lambda: run_reader.run_row(self._database, run, self._lives))
+        return self._read(lambda: run_reader.run_row(self._database, run))
 
     def preset_text(self, run: int) -> str:
         """Return the preset's file as it was when the run began."""
@@ -531,6 +529,3 @@ class TraceStore:
     def _read(self, read: Callable[[], T]) -> T:
         with self._database.read():
             return read()
-
-    def _lives(self, owner: str) -> bool:
-        return owners.lives(self.path, owner)

@@ -13,7 +13,8 @@ from core.agent.policies.conditions import instruction_where
 from core.agent.policies.file import Policy, PolicyExample
 from core.agent.policies.stack import Frame, Stack
 from core.llm.repair import ReplyFormat
-from core.schema.action import RefTarget, Type
+from core.llm.replies import action_arguments
+from core.schema.action import Type
 from core.schema.action_space import HOW, MOUSE, Parameter, Permissible, PermissibleAction
 from core.schema.action_text import parse_action
 from core.schema.errors import ActionSyntaxError
@@ -21,15 +22,9 @@ from core.schema.messages import Turn
 from core.schema.record import Record
 
 
-class ExampleView(Record):
+class ExampleView(PolicyExample):
     """An example with its reply in the format that the LLM has to use."""
 
-    title: str
-    objective: str = ""
-    page: str = ""
-    observation: str
-    history: str = ""
-    notes: str = ""
     reply: str
 
 
@@ -111,7 +106,7 @@ def frame_prompt(
         objective=objective_of(policy, frame.arguments),
         instruction="" if chooses else instruction_where(policy.instruction, allowed if limited else None),
         examples=tuple(
-            example_view(example, callables, reply_format)
+            ExampleView(**dict(example), reply=_reply(example, callables, reply_format))
             for example in policy.examples
             if (
                 _named_in(example) <= allowed
@@ -222,21 +217,6 @@ def _with_lacked(stop: PermissibleAction) -> PermissibleAction:
     )
 
 
-def example_view(
-    example: PolicyExample, callables: Iterable[Policy], reply_format: ReplyFormat
-) -> ExampleView:
-    """Return an example with its reply in this format."""
-    return ExampleView(
-        title=example.title,
-        objective=example.objective,
-        page=example.page,
-        observation=example.observation,
-        history=example.history,
-        notes=example.notes,
-        reply=_reply(example, callables, reply_format),
-    )
-
-
 def _reply(example: PolicyExample, callables: Iterable[Policy], reply_format: ReplyFormat) -> str:
     call = example.call
     if reply_format == "lines":
@@ -260,16 +240,7 @@ def arguments_by_name(call: Call, callables: Iterable[Policy]) -> dict[str, Any]
             name: value for name, value in zip(("answer", "lacked"), call.arguments, strict=False) if value
         }
     if call.does != "call":
-        action = parse_action(str(call))
-        named: dict[str, Any] = {}
-        for name in (*action.fields, *action.options):
-            value = getattr(action, name)
-            if value is None or (name in action.options and name not in action.model_fields_set):
-                continue
-            if name in ("target", "to"):
-                value = value.ref if isinstance(value, RefTarget) else str(value)
-            named[name] = value
-        return named
+        return action_arguments(parse_action(str(call)))
     policy = next((one for one in callables if one.name == call.name), None)
     names = [parameter.name for parameter in policy.parameters] if policy is not None else []
     return dict(zip(names, call.arguments, strict=False))

@@ -10,7 +10,7 @@ from typing import Any
 from markupsafe import Markup
 
 from core.schema.errors import TraceError
-from core.schema.formats import count, dollars, seconds, thousands
+from core.schema.formats import count, seconds, thousands
 from core.schema.observation import Box
 from core.schema.record import Record
 from core.schema.step import BlobHash, CallRecord, Origin, place_of
@@ -242,7 +242,9 @@ def _picture(
 
 
 def _dollars(value: float | None) -> str:
-    return "no price known" if value is None else dollars(value)
+    if value is None:
+        return "no price known"
+    return f"${value:.4f}" if 0 < value < 0.1 else f"${value:.2f}"
 
 
 def _moment(value: float) -> str:

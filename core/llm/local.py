@@ -26,7 +26,7 @@ from core.llm.repair import ReplyFormat
 from core.schema.errors import LLMError, LLMRefused, UsageError
 from core.schema.messages import LLMReply, LLMRequest, Retry
 from core.settings.settings import LOCAL_PREFIX, LocalSettings
-from core.system.program import install_command
+from core.setup.project import install_command
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI

@@ -13,7 +13,7 @@ import numpy as np
 from core.llm.embedding import OnProgress, Vectors, unit
 from core.schema.errors import LLMError, UsageError
 from core.settings.settings import ONNX_PREFIX
-from core.system.program import install_command
+from core.setup.project import install_command
 
 _NAMES = ("model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx")
 _SETTINGS = ("tokenizer.json", "1_Pooling/config.json", "sentence_bert_config.json", "tokenizer_config.json")

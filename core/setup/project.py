@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.schema.errors import DataError
+from core.system.program import ROOT
 
 
 class Project(NamedTuple):
@@ -71,10 +72,14 @@ def absent(requirements: Iterable[str]) -> list[str]:
     return missing
 
 
-def install_command(requirements: Iterable[str]) -> str:
-    """Return what a user types to install `requirements` for the running Python; environments of uv have no pip."""
+def install_command(what: str | Iterable[str]) -> str:
+    """Return what a user types to install for the running Python an extra of the project, or requirements.
+
+    Environments of uv have no pip.
+    """
     from importlib.util import find_spec
 
+    requirements = load_project(ROOT).extras[what] if isinstance(what, str) else what
     has_pip = find_spec("pip") is not None
     start = (
         (sys.executable, "-m", "pip", "install")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from functools import cache
 from pathlib import Path
 
@@ -12,12 +11,6 @@ IS_INSTALLED = (ROOT / "__init__.py").is_file()
 """Whether that folder is the installed package: only there it is one."""
 COMMAND = "backstep" if IS_INSTALLED else "python3 main.py"
 """What a user writes to start the program."""
-
-
-def install_command(extra: str) -> str:
-    """Return the command that installs what an extra of the project needs."""
-    what = f'"backstep-debugger[{extra}]"' if IS_INSTALLED else f'-e "{ROOT}[{extra}]"'
-    return f'"{sys.executable}" -m pip install {what}'
 
 
 @cache

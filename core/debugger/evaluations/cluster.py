@@ -32,9 +32,8 @@ from core.llm.registry import PREFIX
 from core.schema.errors import BrowserError, DataError, UsageError
 from core.schema.task import SourceKind
 from core.settings.settings import BUILT_IN, ONNX_PREFIX, config_folder, exemplars_folder
-from core.setup.project import install_command, load_project
+from core.setup.project import install_command
 from core.storage.resources import RESOURCES
-from core.system.program import ROOT
 from core.trace.records import Case, CaseAttempt
 from core.trace.repro.rows import Unchanged
 from core.trace.store import TraceStore
@@ -64,9 +63,7 @@ def connected(address: str, runtime_env: Path | None) -> Generator[None, None, N
     try:
         import ray
     except ImportError as error:
-        raise UsageError(
-            f"--cluster needs Ray. To install it, run: {install_command(load_project(ROOT).extras['cluster'])}"
-        ) from error
+        raise UsageError(f"--cluster needs Ray. To install it, run: {install_command('cluster')}") from error
     environment = {} if runtime_env is None else _read(runtime_env)
     _check_address(address)
     with tempfile.TemporaryDirectory(prefix="backstep-") as folder:

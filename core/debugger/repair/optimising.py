@@ -30,7 +30,7 @@ from core.debugger.services import Services
 from core.llm.replies import split_thinking
 from core.schema.errors import BackstepError, UsageError, WorldError
 from core.schema.messages import LLMRequest, Message, Sampling
-from core.system.program import install_command
+from core.setup.project import install_command
 from core.trace.evaluated import evaluated_runs
 from core.trace.evaluations import attempts_of, evaluation_named, note_plan
 from core.trace.records import AttemptRow, Case, EvaluationRow, RunRow

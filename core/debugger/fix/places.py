@@ -10,6 +10,7 @@ from core.debugger.fix.views import Clue, FixPlace, PlaceKind
 from core.schema.changes import OWN, Changes
 from core.schema.errors import BackstepError, UsageError
 from core.schema.step import PhaseRecord, Recalled, Recognised, record_of
+from core.settings.toml_layout import layout
 
 _KINDS: dict[str, PlaceKind] = {
     "policies": "policy", "state_spaces": "state space", "presets": "preset", "prompts": "prompt",
@@ -110,18 +111,13 @@ def _line_of_state(text: str, recognised: Recognised) -> int:
     known = any(fit.fits for fit in fits)
     state = recognised.state if known or not fits else max(fits, key=lambda fit: len(fit.matched)).state
     missed = "" if known else next((fit.missed for fit in fits if fit.state == state), "")
-    lines = text.splitlines()
-    named = re.compile(rf"\s*name\s*=\s*[\"']{re.escape(state)}[\"']")
-    first = next((at for at, line in enumerate(lines) if named.match(line)), 0)
-    end = next((at for at in range(first + 1, len(lines)) if lines[at].strip() == "[[state]]"), len(lines))
-    rules = [at for at in range(first, end) if re.match(r"\s*(url|must|must_not)\s*=", lines[at])]
-    at_fault = [at for at in rules if any(part and part in missed for part in _quoted(lines[at]))]
-    return (at_fault or rules or [first])[0] + 1
-
-
-def _quoted(line: str) -> list[str]:
-    """Return what stands in quotes in a line of TOML."""
-    return [text[1:-1] for text in re.findall(r"'[^']*'|\"(?:[^\"\\\\]|\\\\.)*\"", line)]
+    places = layout(text)
+    said = {location: text[span.start : span.end] for location, span in places.values.items()}
+    names = [it for it in said if it[:1] == ("state",) and it[2:] == ("name",) and said[it][1:-1] == state]
+    rules = [it for it in said if names and it[:2] == names[0][:2] and it[2] in ("url", "must", "must_not")]
+    texts = [it for it in rules if said[it][:1] in ("'", '"') and len(said[it]) > 2]
+    at_fault = [it for it in texts if said[it][1:-1] in missed]
+    return next((places.line_of(it) or 1 for it in (*at_fault, *rules, *names)), 1)
 
 
 def _prompts(preset: Preset, files: AgentFiles) -> Iterator[FixPlace]:

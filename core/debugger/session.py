@@ -85,6 +85,15 @@ class Session:
         self.runs_changed = publisher.runs_changed
         self.step_changed = publisher.steps.step_changed
         """The current step (`live`), or the recorded one that was asked for."""
+        # What the features use.
+        self.services = current.need_services
+        self.change, self.log, self.tell, self.crash = (
+            publisher.change,
+            publisher.log,
+            publisher.tell,
+            publisher.crash,
+        )
+        self.send_runs, self.show_recorded = publisher.send_runs, publisher.show_recorded
         self.text_offered = self.edits.offered
         self.edit_refused = self.edits.refused
         self.question_asked = publisher.question_asked
@@ -165,34 +174,6 @@ class Session:
     def query(self) -> str:
         """The words that runs were looked for by last."""
         return self._publisher.query
-
-    def services(self) -> Services:
-        """Return what the session works with; raises UsageError before it has begun."""
-        return self._current.need_services()
-
-    def change(self, **values: Any) -> None:
-        """Change fields of the session's snapshot, and send it."""
-        self._publisher.change(**values)
-
-    def log(self, level: Literal["info", "warning", "error"], source: str, text: str) -> None:
-        """Write a line of the log."""
-        self._publisher.log(level, source, text)
-
-    def tell(self, text: str, *, done: bool = True) -> None:
-        """Say what a command came to."""
-        self._publisher.tell(text, done=done)
-
-    def crash(self, error: Exception) -> None:
-        """Say that the program itself failed; called where the error was caught."""
-        self._publisher.crash(error)
-
-    def send_runs(self, query: str = "") -> None:
-        """Send the runs that match, with the steps of those that were opened."""
-        self._publisher.send_runs(query)
-
-    def show_recorded(self, run: int, number: int) -> None:
-        """Show a stored step over the live page."""
-        self._publisher.show_recorded(run, number)
 
     def offer(self) -> None:
         """Announce once more what can be chosen, after a change of it."""

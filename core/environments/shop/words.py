@@ -5,7 +5,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import ValidationError, model_validator
+from pydantic import ValidationError
 
 from core.schema.errors import DataError
 from core.schema.record import Record
@@ -16,9 +16,6 @@ FOLDER = RESOURCES / "sites" / "shop"
 
 Kind = Literal["quality", "feature", "material", "use"]
 """How an attribute is said: a leak proof bottle, with a straw lid, made of bamboo, for travel."""
-
-RESERVED = ("q", "max_price", "page", "item", "missing")
-"""Names in the shop's addresses and forms that no option group may have."""
 
 SMALL = ("to", "the")
 CAPITALS = {"bpa": "BPA", "usb": "USB", "led": "LED", "gmo": "GMO", "c": "C", "v": "V"}
@@ -53,12 +50,6 @@ class ValueList(Record):
     """Of the price, one for each value; empty if all cost the same."""
     run: bool = False
     """Whether a product offers neighbours only."""
-
-    @model_validator(mode="after")
-    def _factors_fit(self) -> "ValueList":
-        if self.factors and len(self.factors) != len(self.values):
-            raise ValueError("there must be as many factors as values")
-        return self
 
 
 class ProductType(Record):
@@ -134,20 +125,6 @@ class ShopWords(Record):
     departments: tuple[Department, ...]
     texts: Texts
     instructions: Instructions
-
-    @model_validator(mode="after")
-    def _names_are_known(self) -> "ShopWords":
-        for group in self.groups:
-            if group in RESERVED:
-                raise ValueError(f'"{group}" cannot be an option group: the shop uses it in addresses')
-        for kind in (kind for department in self.departments for kind in department.types):
-            for name in (name for slot in kind.slots for name in slot):
-                if name not in self.attributes:
-                    raise ValueError(f'{kind.name}: there is no attribute "{name}"')
-            for group, values in kind.options:
-                if group not in self.groups or values not in self.lists:
-                    raise ValueError(f'{kind.name}: there is no option group "{group}" with "{values}"')
-        return self
 
 
 @lru_cache(maxsize=1)

@@ -66,16 +66,12 @@ def report_again(name: str, settings: Settings, output: ReportOutput) -> Evaluat
 def list_evaluations(settings: Settings, *, as_json: bool) -> None:
     """Print all evaluations with how many of their runs are done and were a success, the newest first."""
     with reading(settings) as store:
-        counted = [
-            tally
-            for tally in store.ask(tallies)
-            if counts(tally.outcome, tally.attempt) and not tally.touched
-        ]
+        counted = [tally for tally in store.ask(tallies) if counts(tally.outcome, tally.attempt)]
         rows: list[dict[str, Any]] = []
         for row in store.ask(all_evaluations):
             own = [tally for tally in counted if tally.evaluation == row.number]
             done = sum(tally.count for tally in own)
-            successes = sum(tally.count for tally in own if tally.success)
+            successes = sum(tally.count for tally in own if tally.success and not tally.touched)
             rows.append({"name": row.name, "when": row.when, "done": done, "successes": successes})
     if as_json:
         return put_json(rows)

@@ -68,7 +68,7 @@ def run_once(browser: str, database: Path, server: str, url: str, steps: int, pr
     print(json.dumps({"samples": samples.by_step, "stalls": stalls}))
 
 
-def _alone(settings: Settings, url: str, samples: Samples) -> list[tuple[float, str]]:
+def _alone(settings: Settings, url: str, samples: Samples) -> list[tuple[float, float, str]]:
     from core.agent.state import Budget
     from core.browser.host import BrowserHost
     from core.cli.surroundings import open_unattended, services_in
@@ -94,7 +94,7 @@ def _alone(settings: Settings, url: str, samples: Samples) -> list[tuple[float, 
     return []
 
 
-def _in_window(settings: Settings, url: str, samples: Samples) -> list[tuple[float, str]]:
+def _in_window(settings: Settings, url: str, samples: Samples) -> list[tuple[float, float, str]]:
     server = settings.llms["scripted"]
     file = config_folder() / "settings.toml"
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -120,7 +120,7 @@ def _in_window(settings: Settings, url: str, samples: Samples) -> list[tuple[flo
     words = ["--url", url, "--instruction", "Click Next.", "--llm", settings.llm, "--preset", settings.preset]
     with suppress(SystemExit):
         run_watched([*words, "--db", str(settings.database)], look, every_ms=20)
-    found: list[tuple[float, str]] = watch[0].take()
+    found: list[tuple[float, float, str]] = watch[0].take()
     return found
 
 
@@ -197,7 +197,7 @@ def print_table(browser: str, result: dict[str, Any]) -> None:
     print(f"{'late / early':>12}{ratios[0]:>12.2f}{ratios[1]:>12.2f}{ratios[2]:>12.2f}{ratios[3]:>16.2f}")
     if result["stalls"]:
         print(f"{len(result['stalls'])} stalls of the main thread, the longest:")
-        for late, where in sorted(result["stalls"], reverse=True)[:8]:
+        for late, _, where in sorted(result["stalls"], reverse=True)[:8]:
             print(f"{late:>12.0f} ms  {where}")
 
 

@@ -114,7 +114,7 @@ def run_once(url: str, seconds: float, database: str) -> None:
             # Closing is not what is measured.
             for process in descendants():
                 try:
-                    os.kill(int(process), 9)
+                    os.kill(process, 9)
                 except OSError:
                     continue
             os._exit(0)

@@ -175,13 +175,11 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--browser", default=chromium_at("chromium"))
     parser.add_argument("--browsergym", metavar="PYTHON", default="")
-    parser.add_argument("--json", type=Path, help="also write the figures to this file")
     given = parser.parse_args()
     print(
         "| program | LLM | at once | runs a minute | steps a minute | memory, MB | CPU, ms a step | failed |"
     )
     print("|---|---|---|---|---|---|---|---|", flush=True)
-    told = []
     for llm in given.llms.split(","):
         for at_once in map(int, given.at_once.split(",")):
             ways: dict[str, Callable[[], Figures]] = {
@@ -193,16 +191,11 @@ def main() -> None:
             rounds = [{name: way() for name, way in ways.items()} for _ in range(given.rounds)]  # In turn.
             for name in ways:
                 found = _median([one[name] for one in rounds])
-                told.append({"program": name, "llm": llm, "at_once": at_once, **vars(found)})
                 print(
                     f"| {name} | {llm} | {at_once} | {found.runs_a_minute:.0f} | {found.steps_a_minute:.0f} "
                     f"| {found.memory_mb:.0f} | {found.cpu_ms:.0f} | {found.failed:g} |",
                     flush=True,
                 )
-    if given.json is not None:
-        given.json.write_text(
-            json.dumps({"time": time.strftime("%Y-%m-%d"), "figures": told}, indent=2) + "\n"
-        )
 
 
 if __name__ == "__main__":

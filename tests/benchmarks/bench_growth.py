@@ -1,6 +1,6 @@
 """Whether a long run gets slower: a step's time, the memory and the bytes of its steps, early and late in one run.
 
-    python -m tests.benchmarks.bench_growth [--steps 500] [--with window,embedded,PATH] [--preset plain] [--json FILE]
+    python -m tests.benchmarks.bench_growth [--steps 500] [--with window,embedded,PATH] [--preset plain]
 
 Each click changes a page that stays as large as it is, and a server on loopback answers at once. ``window``
 is the whole window with the embedded browser, ``embedded`` that browser without a window, PATH an
@@ -206,18 +206,14 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=500)
     parser.add_argument("--with", dest="browsers", default="window,embedded")
     parser.add_argument("--preset", default="plain")
-    parser.add_argument("--json", type=Path)
     parser.add_argument("--once", nargs=6, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.once:
         browser, database, server, url, steps, preset = given.once
         run_once(browser, Path(database), server, url, int(steps), preset)
         return
-    results = {name: measure(name, given.steps, given.preset) for name in given.browsers.split(",")}
-    for browser, result in results.items():
-        print_table(browser, result)
-    if given.json:
-        given.json.write_text(json.dumps(results, indent=2), encoding="utf-8")
+    for name in given.browsers.split(","):
+        print_table(name, measure(name, given.steps, given.preset))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """All figures of the program's speed in one go, each beside what it is measured against in the same round.
 
-    python -m tests.benchmarks [--rounds 5] [--only PART]... [--browsergym PYTHON] [--json FILE] [--record]
+    python -m tests.benchmarks [--rounds 5] [--only PART]... [--browsergym PYTHON] [--record]
 
 Prints a table in Markdown and what is worse by a fifth than recorded (the exit code is 1 then); --record keeps
 the figures for the next time. An idle machine is wanted: ratios hold on a busy one, milliseconds do not.
@@ -211,7 +211,6 @@ def main() -> int:
     parser.add_argument("--browsergym", metavar="PYTHON")
     parser.add_argument("--runs", type=int, default=10_000, help="Runs in the large database.")
     parser.add_argument("--steps", type=int, default=500, help="Steps of the long run.")
-    parser.add_argument("--json", type=Path)
     parser.add_argument("--record", action="store_true")
     options = parser.parse_args()
     found: list[Figure] = []
@@ -221,10 +220,9 @@ def main() -> int:
         new = list(PARTS[part](options))
         found += new
         print(f"{figures.table(new)}\n", flush=True)
-    before, written = figures.recorded(), json.dumps(figures.as_json(found), indent=2, ensure_ascii=False)
-    if options.json:
-        options.json.write_text(written, encoding="utf-8")
+    before = figures.recorded()
     if options.record:
+        written = json.dumps(figures.as_json(found), indent=2, ensure_ascii=False)
         figures.RECORDED.write_text(written + "\n", encoding="utf-8")
     worse = figures.worse_than(before, found) if before and not options.record else []
     for sentence in worse:

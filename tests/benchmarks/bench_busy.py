@@ -1,7 +1,6 @@
 """The same results on a busy machine: the built-in LLM does 22 tasks on an idle machine, then beside busy processes.
 
     python -m tests.benchmarks.bench_busy [--processes 8] [--seeds 1] [--browser embedded|PATH]... [--tasks NAME...]
-        [--json FILE]
 
 The runs are those of ``main.py run``, with the preset `plain`. Prints for each
 browser the seconds of both, and in what they differ: another verdict, other
@@ -13,7 +12,6 @@ action here: where a page had more time, there is nothing to wait for.
 """
 
 import argparse
-import json
 import re
 import sys
 import tempfile
@@ -79,7 +77,7 @@ class Done(NamedTuple):
 
 
 class Compared(Record):
-    """What a browser came to, as it is printed and written as JSON."""
+    """What a browser came to, as it is printed."""
 
     browser: str
     processes: int
@@ -196,7 +194,6 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=1, help="how many seeds a task")
     parser.add_argument("--browser", action="append", help="embedded, or a path; both where none")
     parser.add_argument("--tasks", nargs="+", default=TASKS, help="names of MiniWoB++ tasks")
-    parser.add_argument("--json", type=Path, help="a file to write the figures to")
     given = parser.parse_args()
     installed = find_chromium()
     every: list[Compared] = []
@@ -210,8 +207,6 @@ def main() -> int:
         )
         lines = (*one.twice, *(f"{line} (not when it was done again)" for line in one.once))
         print("\n".join(f"  {line}" for line in lines) or "  Nothing differs.", flush=True)
-    if given.json:
-        given.json.write_text(json.dumps([one.model_dump() for one in every], indent=2), encoding="utf-8")
     failed = [one.browser for one in every if one.successes < LEAST_SUCCESSES * one.runs]
     if failed:
         print(

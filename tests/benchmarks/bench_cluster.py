@@ -21,27 +21,18 @@ from pathlib import Path
 from ray.cluster_utils import Cluster
 
 from core.debugger.evaluations.cluster import put_in
+from core.system.patience import family
 from core.trace.evaluations import attempts_of, take_evaluation
 from core.trace.records import CaseAttempt
 from core.trace.repro.exporter import whole_file
 from core.trace.repro.rows import Unchanged
 from core.trace.store import TraceStore
+from tests.benchmarks.memory import ticks
 from tests.core.stage import on
 from tests.llm_server import LLMServer, Reply
 
 ROOT = Path(__file__).resolve().parents[2]
 TASKS = "miniwob/click-test-2"
-
-
-def ancestors(pid: int) -> set[int]:
-    found: set[int] = set()
-    while pid > 1:
-        found.add(pid)
-        try:
-            pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-        except OSError:
-            break
-    return found
 
 
 class Processor:
@@ -67,14 +58,8 @@ class Processor:
 
     def _watch(self) -> None:
         while not self._end.wait(0.3):
-            for pid in [int(one.name) for one in Path("/proc").iterdir() if one.name.isdigit()]:
-                if self._root not in ancestors(pid):
-                    continue
-                try:
-                    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-                except OSError:
-                    continue
-                self._ticks[pid] = int(fields[11]) + int(fields[12])
+            for process in family(self._root):
+                self._ticks[process] = max(self._ticks.get(process, 0), sum(ticks(process)[:2]))
 
 
 def evaluate(

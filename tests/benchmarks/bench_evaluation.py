@@ -23,8 +23,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, suppress
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -32,9 +32,11 @@ from pathlib import Path
 from core.browser.chromium import chromium_at
 from core.environments.miniwob import html_root
 from core.environments.static_server import StaticServer
+from core.system.patience import family
 from core.trace.evaluations import attempts_of, evaluation_named
 from core.trace.store import TraceStore
 from tests.benchmarks.bench_steps import with_bytecode
+from tests.benchmarks.memory import pss_mb, ticks
 from tests.llm_server import LLMServer, Reply, Request, call
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -119,9 +121,9 @@ def _watch(processes: Sequence["subprocess.Popen[bytes]"]) -> tuple[float, float
     memory, cpu = 0.0, 0.0
     try:
         while any(one.poll() is None for one in processes):
-            family = [one for process in processes for one in _family(process.pid)]
-            memory = max(memory, sum(map(_pss_mb, family)))
-            cpu = max(cpu, sum(map(_cpu_seconds, family)))
+            memory = max(memory, sum(pss_mb(one.pid) for one in processes))
+            took = sum(sum(ticks(each)) for one in processes for each in family(one.pid))
+            cpu = max(cpu, took / os.sysconf("SC_CLK_TCK"))
             time.sleep(_LOOK_SECONDS)  # The memory of processes is looked at from outside, at intervals.
     finally:
         for process in processes:
@@ -160,30 +162,6 @@ def _click(request: Request, *, after: float) -> Reply:
     return Reply(text="A click.", calls=(call("click", target=chosen),), after=after)
 
 
-def _family(process: int) -> Iterator[int]:
-    yield process
-    with suppress(OSError):  # It has just ended.
-        for children in Path(f"/proc/{process}/task").glob("*/children"):
-            for child in children.read_text().split():
-                yield from _family(int(child))
-
-
-def _pss_mb(process: int) -> float:
-    with suppress(OSError):
-        for line in Path(f"/proc/{process}/smaps_rollup").read_text().splitlines():
-            if line.startswith("Pss:"):
-                return int(line.split()[1]) / 1024
-    return 0.0
-
-
-def _cpu_seconds(process: int) -> float:
-    """Return what a process and its children that have ended took of the processors."""
-    with suppress(OSError):
-        words = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
-        return sum(map(int, words[11:15])) / os.sysconf("SC_CLK_TCK")
-    return 0.0
-
-
 def _median(found: Sequence[Figures]) -> Figures:
     names = Figures.__dataclass_fields__
     return Figures(**{name: statistics.median(getattr(one, name) for one in found) for name in names})
@@ -197,13 +175,11 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--browser", default=chromium_at("chromium"))
     parser.add_argument("--browsergym", metavar="PYTHON", default="")
-    parser.add_argument("--json", type=Path, help="also write the figures to this file")
     given = parser.parse_args()
     print(
         "| program | LLM | at once | runs a minute | steps a minute | memory, MB | CPU, ms a step | failed |"
     )
     print("|---|---|---|---|---|---|---|---|", flush=True)
-    told = []
     for llm in given.llms.split(","):
         for at_once in map(int, given.at_once.split(",")):
             ways: dict[str, Callable[[], Figures]] = {
@@ -215,16 +191,11 @@ def main() -> None:
             rounds = [{name: way() for name, way in ways.items()} for _ in range(given.rounds)]  # In turn.
             for name in ways:
                 found = _median([one[name] for one in rounds])
-                told.append({"program": name, "llm": llm, "at_once": at_once, **vars(found)})
                 print(
                     f"| {name} | {llm} | {at_once} | {found.runs_a_minute:.0f} | {found.steps_a_minute:.0f} "
                     f"| {found.memory_mb:.0f} | {found.cpu_ms:.0f} | {found.failed:g} |",
                     flush=True,
                 )
-    if given.json is not None:
-        given.json.write_text(
-            json.dumps({"time": time.strftime("%Y-%m-%d"), "figures": told}, indent=2) + "\n"
-        )
 
 
 if __name__ == "__main__":

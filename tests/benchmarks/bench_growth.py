@@ -1,6 +1,6 @@
 """Whether a long run gets slower: a step's time, the memory and the bytes of its steps, early and late in one run.
 
-    python -m tests.benchmarks.bench_growth [--steps 500] [--with window,embedded,PATH] [--preset plain] [--json FILE]
+    python -m tests.benchmarks.bench_growth [--steps 500] [--with window,embedded,PATH] [--preset plain]
 
 Each click changes a page that stays as large as it is, and a server on loopback answers at once. ``window``
 is the whole window with the embedded browser, ``embedded`` that browser without a window, PATH an
@@ -68,7 +68,7 @@ def run_once(browser: str, database: Path, server: str, url: str, steps: int, pr
     print(json.dumps({"samples": samples.by_step, "stalls": stalls}))
 
 
-def _alone(settings: Settings, url: str, samples: Samples) -> list[tuple[float, str]]:
+def _alone(settings: Settings, url: str, samples: Samples) -> list[tuple[float, float, str]]:
     from core.agent.state import Budget
     from core.browser.host import BrowserHost
     from core.cli.surroundings import open_unattended, services_in
@@ -94,7 +94,7 @@ def _alone(settings: Settings, url: str, samples: Samples) -> list[tuple[float, 
     return []
 
 
-def _in_window(settings: Settings, url: str, samples: Samples) -> list[tuple[float, str]]:
+def _in_window(settings: Settings, url: str, samples: Samples) -> list[tuple[float, float, str]]:
     server = settings.llms["scripted"]
     file = config_folder() / "settings.toml"
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -120,7 +120,7 @@ def _in_window(settings: Settings, url: str, samples: Samples) -> list[tuple[flo
     words = ["--url", url, "--instruction", "Click Next.", "--llm", settings.llm, "--preset", settings.preset]
     with suppress(SystemExit):
         run_watched([*words, "--db", str(settings.database)], look, every_ms=20)
-    found: list[tuple[float, str]] = watch[0].take()
+    found: list[tuple[float, float, str]] = watch[0].take()
     return found
 
 
@@ -197,7 +197,7 @@ def print_table(browser: str, result: dict[str, Any]) -> None:
     print(f"{'late / early':>12}{ratios[0]:>12.2f}{ratios[1]:>12.2f}{ratios[2]:>12.2f}{ratios[3]:>16.2f}")
     if result["stalls"]:
         print(f"{len(result['stalls'])} stalls of the main thread, the longest:")
-        for late, where in sorted(result["stalls"], reverse=True)[:8]:
+        for late, _, where in sorted(result["stalls"], reverse=True)[:8]:
             print(f"{late:>12.0f} ms  {where}")
 
 
@@ -206,18 +206,14 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=500)
     parser.add_argument("--with", dest="browsers", default="window,embedded")
     parser.add_argument("--preset", default="plain")
-    parser.add_argument("--json", type=Path)
     parser.add_argument("--once", nargs=6, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.once:
         browser, database, server, url, steps, preset = given.once
         run_once(browser, Path(database), server, url, int(steps), preset)
         return
-    results = {name: measure(name, given.steps, given.preset) for name in given.browsers.split(",")}
-    for browser, result in results.items():
-        print_table(browser, result)
-    if given.json:
-        given.json.write_text(json.dumps(results, indent=2), encoding="utf-8")
+    for name in given.browsers.split(","):
+        print_table(name, measure(name, given.steps, given.preset))
 
 
 if __name__ == "__main__":

@@ -9,25 +9,32 @@ what the page's permissible actions allow. Needs an installed Chromium.
 
 import argparse
 import asyncio
+import tempfile
+from pathlib import Path
 
+from core.agent.state import Budget
 from core.browser.chromium import ChromiumHost, find_chromium
+from core.debugger.evaluations.selection import fitting
 from core.debugger.exemplars.scripted import ScriptOf, open_world, perform
+from core.debugger.headless import run_headless
+from core.debugger.services import Services, open_services
 from core.environments.registry import Environments
-from core.llm.rules import RulesLLM
-from core.schema.errors import BackstepError
+from core.llm.endpoints import Keys
+from core.llm.registry import LLMs
+from core.schema.errors import BackstepError, UsageError
 from core.schema.task import Task
-from tests.benchmarks.bench_rules import Player, wanted
+from core.settings.settings import Settings
 from tests.core.exemplars.solvers import BY_MOUSE, SOLVERS, WORKED_OUT
 from tests.core.exemplars.solvers.permitted import permitted
 
 OWN: dict[str, ScriptOf] = {name: script for name, (script, _) in SOLVERS.items()} | BY_MOUSE | WORKED_OUT
 
 
-async def solved(environments: Environments, executable: str, task: Task, seeds: range) -> list[str]:
+async def solved(services: Services, task: Task, seeds: range) -> list[str]:
     """Return for each seed why the task's solver failed; nothing for a success."""
     script = permitted(OWN[task.id.partition("/")[2]])
     found: list[str] = []
-    async with open_world(ChromiumHost(executable), environments, task) as world:
+    async with open_world(ChromiumHost(services.host.name), services.environments, task) as world:
         for seed in seeds:
             try:
                 found.append((await perform(world, task, seed, script)).problem)
@@ -36,13 +43,25 @@ async def solved(environments: Environments, executable: str, task: Task, seeds:
     return found
 
 
-async def played(player: Player, task: Task, seeds: range) -> list[str]:
+async def played(services: Services, task: Task, seeds: range) -> list[str]:
     """Return for each seed why the built-in LLM failed; nothing for a success."""
     found: list[str] = []
     for seed in seeds:
-        episode = await player.play(task, seed)
-        last = f" Last: {episode.turns[-1].action}, {episode.turns[-1].result}." if episode.turns else ""
-        found.append("" if episode.success else f"{episode.ended}, reward {episode.reward:g}.{last}")
+        try:
+            report = await run_headless(
+                services,
+                task,
+                seed,
+                preset="plain",
+                llm=services.llms.routed("rules"),
+                budget=Budget(),
+                on_gate="allow",
+            )
+        except BackstepError as error:
+            found.append(str(error))
+            continue
+        why = f"{report.outcome}, reward {report.reward}. {report.error}"
+        found.append("" if report.success else why.strip())
     return found
 
 
@@ -50,30 +69,46 @@ async def run(arguments: argparse.Namespace) -> None:
     executable = arguments.browser or find_chromium()
     if executable is None:
         raise SystemExit("No installed Chromium was found; give one with --browser.")
+    with tempfile.TemporaryDirectory() as folder:
+        settings = Settings(database=Path(folder) / "traces.db")
+        services = await open_services(
+            settings,
+            ChromiumHost(executable),
+            llms=LLMs(settings, keys=Keys()),
+            environments=Environments(),
+            config=Path(folder) / "config",
+        )
+        try:
+            await measure(services, arguments)
+        finally:
+            await services.close()
+
+
+async def measure(services: Services, arguments: argparse.Namespace) -> None:
     seeds = range(arguments.first, arguments.first + arguments.seeds)
-    environments = Environments()
+    names = [f"miniwob/{name}" for name in arguments.tasks or ("*",)]
+    try:
+        tasks = fitting(names, services.environments.tasks())
+    except UsageError as error:
+        raise SystemExit(str(error)) from None
     passed = tried = 0
     failed: list[str] = []
-    async with Player(RulesLLM(), ChromiumHost(executable), max_steps=25) as player:
-        print(f"{'task':<34}{'by':<10}{'  '.join(f'seed {seed}' for seed in seeds)}")
-        for task in wanted(player.tasks, arguments.tasks):
-            name = task.id.partition("/")[2]
-            own = name in OWN
-            problems = await (
-                solved(environments, executable, task, seeds) if own else played(player, task, seeds)
-            )
-            marks = "  ".join(
-                f"{'-' if problem else 'passed':<{len(f'seed {seed}')}}"
-                for seed, problem in zip(seeds, problems, strict=True)
-            )
-            print(f"{name:<34}{'solver' if own else 'rules':<10}{marks}", flush=True)
-            for seed, problem in zip(seeds, problems, strict=True):
-                if problem:
-                    print(f"    seed {seed}: {' '.join(problem.split())[:160]}", flush=True)
-            passed, tried = passed + problems.count(""), tried + len(problems)
-            if not all(not problem for problem in problems):
-                failed.append(name)
-    await environments.close()
+    print(f"{'task':<34}{'by':<10}{'  '.join(f'seed {seed}' for seed in seeds)}")
+    for task in map(services.environments.find, tasks):
+        name = task.id.partition("/")[2]
+        own = name in OWN
+        problems = await (solved if own else played)(services, task, seeds)
+        marks = "  ".join(
+            f"{'-' if problem else 'passed':<{len(f'seed {seed}')}}"
+            for seed, problem in zip(seeds, problems, strict=True)
+        )
+        print(f"{name:<34}{'solver' if own else 'rules':<10}{marks}", flush=True)
+        for seed, problem in zip(seeds, problems, strict=True):
+            if problem:
+                print(f"    seed {seed}: {' '.join(problem.split())[:160]}", flush=True)
+        passed, tried = passed + problems.count(""), tried + len(problems)
+        if any(problems):
+            failed.append(name)
     print(
         f"{passed} of {tried} passed; not every seed of {len(failed)} tasks: {', '.join(failed) or 'none'}."
     )

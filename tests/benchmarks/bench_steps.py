@@ -1,6 +1,6 @@
 """Time of a step beside the LLM, by part, in both browsers, and the same work by bare Playwright calls.
 
-    python -m tests.benchmarks.bench_steps [--blocks 3] [--rounds 5] [--browser embedded|PATH] [--json FILE]
+    python -m tests.benchmarks.bench_steps [--blocks 3] [--rounds 5] [--browser embedded|PATH]
         [--browsergym PYTHON]
 
 Prints medians in milliseconds over all rounds of all blocks, after each block anew. In a block every browser has
@@ -266,7 +266,6 @@ def main() -> None:
     parser.add_argument("--blocks", type=int, default=3)
     parser.add_argument("--rounds", type=int, default=5, help="how many of a page each block has")
     parser.add_argument("--browser", action="append", default=[])
-    parser.add_argument("--json", type=Path)
     parser.add_argument("--browsergym", metavar="PYTHON", default="")
     options = parser.parse_args()
     browsers = options.browser or browsers_here()
@@ -276,9 +275,6 @@ def main() -> None:
         for browser in browsers:
             done = f"{block + 1} of {options.blocks} blocks"
             print_table(f"{browser}, {done}", ours[browser], beside(browser, gym))
-        if options.json:
-            found = {"ours": ours, "browsergym": gym}
-            options.json.write_text(json.dumps(found, indent=2), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,19 +1,14 @@
-"""How long the trace takes and how much room, on a database of many runs.
+"""Runs that are made up, for benchmarks of a database of many runs.
 
-Run with ``python -m tests.benchmarks.bench_trace``; ``--runs`` and ``--steps``
-make it smaller or larger. The pages have the size of MiniWoB++ pages, and
-their pictures are random bytes of the size such pictures have, so nothing is
-gained by compressing them.
+The pages have the size of MiniWoB++ pages, and their pictures are random bytes of the size such pictures have, so
+nothing is gained by compressing them.
 """
 
-import argparse
 import json
 import random
 import statistics
-import tempfile
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 from core.schema.action import Click, RefTarget
 from core.schema.action_space import Choice, Parameter, Permissible, PermissibleAction
@@ -248,55 +243,3 @@ def median(times: int, work: Callable[[], object]) -> float:
         work()
         took.append((time.perf_counter() - began) * 1000)
     return statistics.median(took)
-
-
-def open_and_list(path: Path) -> None:
-    store = TraceStore.open(path)
-    store.runs(limit=100_000)
-    store.close()
-
-
-def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--runs", type=int, default=1000)
-    arguments.add_argument("--steps", type=int, default=30)
-    chosen = arguments.parse_args()
-    author = Author(seed=7)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "traces.db"
-        store = TraceStore.open(path)
-        took = fill(store, author, chosen.runs, chosen.steps)
-        store.close()
-        size = path.stat().st_size / (chosen.runs * chosen.steps)
-        reading = TraceStore.open(path)
-        middle = max(1, chosen.runs // 2)
-        rows = [
-            ("open, list all runs", f"{median(9, lambda: open_and_list(path)):.1f} ms"),
-            ("list the newest 200", f"{median(25, lambda: reading.runs()):.2f} ms"),
-            ("list the steps of a run", f"{median(25, lambda: reading.steps(middle)):.2f} ms"),
-            ("load one step", f"{median(25, lambda: reading.step(middle, chosen.steps)):.2f} ms"),
-            ("search, a common word", f"{median(9, lambda: reading.runs('click')):.1f} ms"),
-            ("search, three words", f"{median(9, lambda: reading.runs('Oslo aisle morn')):.1f} ms"),
-            ("count what a search finds", f"{median(9, lambda: reading.count_runs('cheapest')):.1f} ms"),
-            ("commit one step, all 13 transactions", f"{statistics.median(took) * 1000:.2f} ms"),
-            ("the slowest of those", f"{max(took) * 1000:.1f} ms"),
-            ("bytes a step", f"{size:,.0f}".replace(",", " ")),
-        ]
-        page = author.page(20_000)
-        run = reading.begin_run(author.start(0))
-        numbers = iter(range(1, 1000))
-        rows.append(
-            (
-                "commit one step of 20 000 elements",
-                f"{median(3, lambda: write_step(reading, author, run, next(numbers), page, [])):.0f} ms",
-            )
-        )
-        rows.append(("load one step of 20 000 elements", f"{median(3, lambda: reading.step(run, 1)):.0f} ms"))
-        reading.close()
-    print(f"The trace of {chosen.runs} runs of {chosen.steps} steps, medians")
-    for what, value in rows:
-        print(f"  {what:<40}{value:>12}")
-
-
-if __name__ == "__main__":
-    main()

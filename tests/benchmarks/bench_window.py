@@ -84,7 +84,7 @@ def main() -> None:
     for key, when in (("start_stalls", "from shown to ready"), ("stalls", "in the runs")):
         stalls = sorted((stall for one in rounds for stall in one[key]), reverse=True)  # type: ignore[attr-defined]
         print(f"{len(stalls):>16}  stalls > {LIMIT_MS:.0f} ms {when}")
-        for late, where in stalls[:LONGEST]:
+        for late, _, where in stalls[:LONGEST]:
             print(f"{late:>16.0f}  ms  {where}")
     print(f"{'bytes a step':>16}  {size:8.0f} over {steps} steps, screenshots included")
 

@@ -26,18 +26,21 @@ class Stalls:
     """Watches the main thread, in which it is made, from now on; `parent` lives as long."""
 
     def __init__(self, parent: QObject) -> None:
-        self._found: list[tuple[float, str]] = []
+        self._found: list[tuple[float, float, str]] = []
         self._main = threading.get_ident()
         self._stacks = tempfile.TemporaryFile()  # noqa: SIM115 - faulthandler writes to it until the end
-        self._beaten = time.perf_counter()
+        self._begin()
         faulthandler.register(signal.SIGUSR2, file=self._stacks, all_threads=False)
         beats = QTimer(parent, timerType=Qt.TimerType.PreciseTimer, interval=_EVERY_MS)
         beats.timeout.connect(self._on_beat)
         beats.start()
         threading.Thread(target=self._look, daemon=True).start()
 
-    def take(self) -> list[tuple[float, str]]:
-        """Return what was found since this was last asked (how many milliseconds, what held), and begin anew now."""
+    def take(self) -> list[tuple[float, float, str]]:
+        """Return what was found since this was last asked, and begin anew now.
+
+        That is for each stall how many milliseconds it took, for how many the thread ran, and what held.
+        """
         found, self._found = self._found, []
         self._begin()
         return found
@@ -49,13 +52,14 @@ class Stalls:
             stacks = self._stacks.read().decode().split(_STACK)[1:]
             seen = Counter(_where(one) for one in stacks)
             held = [f"{where} ({count}x)" for where, count in seen.most_common(4)]
-            self._found.append((late, " | ".join(held)))
+            spent = (time.thread_time() - self._spent) * 1000
+            self._found.append((late, spent, " | ".join(held)))
         self._begin()
 
     def _begin(self) -> None:
         self._stacks.seek(0)
         self._stacks.truncate()
-        self._beaten = time.perf_counter()
+        self._beaten, self._spent = time.perf_counter(), time.thread_time()
 
     def _look(self) -> None:
         while True:

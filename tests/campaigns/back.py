@@ -1,7 +1,7 @@
 """Going back over random walks: how well, how fast, by which way, and whether it claimed more than is so.
 
     python -m tests.campaigns.back [--times 500] [--seed 0] [--browser chromium|embedded] [--only NUMBER]
-        [--tasks NAME]... [--way NAME]... [--json FILE]
+        [--tasks NAME]... [--way NAME]...
 
 Walks tasks of MiniWoB++, the bundled shop and the airline desk by random
 permissible actions, each step kept in a trace as a run keeps it, and goes back
@@ -23,7 +23,6 @@ touched. Interrupted, it prints what has come of it so far.
 """
 
 import asyncio
-import json
 import random
 import statistics
 import sys
@@ -362,7 +361,6 @@ def main() -> int:
     parser.add_argument("--tasks", action="append", default=[], metavar="NAME")
     names = [one.name for one in STRATEGIES]
     parser.add_argument("--way", action="append", default=[], choices=names, metavar="NAME")
-    parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     campaigns: list[Campaign] = []
 
@@ -375,8 +373,6 @@ def main() -> int:
         raise SystemExit("Nothing could be walked.")
     print_table(options.browser, found)
     put(f"walks that could not be done: {len(campaigns[0].unwalked)}")
-    if options.json:
-        options.json.write_text(json.dumps([one.model_dump(mode="json") for one in found]), encoding="utf-8")
     flagged = [f"--{flag} {name!r}" for flag in ("tasks", "way") for name in getattr(options, flag)]
     words = f"--seed {options.seed} --browser {options.browser} {' '.join(flagged)}".strip()
     return conclude("tests.campaigns.back", _losses(found), words)

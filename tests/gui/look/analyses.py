@@ -1,4 +1,4 @@
-"""Draws the pages of the analyses as look draws the window: ``python -m tests.gui.look.analyses OUTDIR``.
+"""Draws the pages of the analyses.
 
 The exemplars are the built-in ones.
 """
@@ -20,7 +20,6 @@ from core.schema.signal import Signal
 from gui.exemplars.analyses.controller import AnalysesController
 from gui.theme.theme import Theme
 from tests.gui.exemplars.stand_ins import PlainWindow
-from tests.gui.look.studio import draw_all
 
 
 class Bench:
@@ -124,15 +123,3 @@ STAGES: dict[str, Callable[[Bench], None]] = {
     "duplicates-working": working,
     "duplicates-failed": failed,
 }
-
-
-def draw(application: QApplication, settings: QSettings, size: QSize, name: str, file: str) -> None:
-    bench = Bench(Path(settings.fileName()).parent, settings, size)
-    STAGES[name](bench)
-    bench.settle()
-    bench.tabs.grab().save(file)
-    bench.close()
-
-
-if __name__ == "__main__":
-    draw_all(STAGES, draw)

@@ -1,4 +1,4 @@
-"""Draws Ask again and Compare as look draws the window: ``python -m tests.gui.look.ask_again OUTDIR [NAME …]``."""
+"""Draws Ask again and Compare."""
 
 from PySide6.QtWidgets import QWidget
 
@@ -13,7 +13,7 @@ from tests.gui import samples
 from tests.gui.ask_again import test_items
 from tests.gui.ask_again import test_window as test_ask_again
 from tests.gui.compare import test_window as test_compare_window
-from tests.gui.look.studio import Studio, take_pictures
+from tests.gui.look.studio import Studio
 
 
 def _dialog(studio: Studio, view: AskView) -> AskAgain:
@@ -172,7 +172,3 @@ def compare_long(studio: Studio) -> QWidget:
     )
     view = test_compare_window.VIEW.replace(compared=Compared(left=left, right=right, pairs=pairs))
     return _compare(studio, view, PairView(left=(18, 3), right=(21, 3), parts=parts))
-
-
-if __name__ == "__main__":
-    take_pictures(globals())

@@ -1,4 +1,4 @@
-"""Draws Attach an agent as look draws the window: ``python -m tests.gui.look.attach OUTDIR [NAME …]``."""
+"""Draws Attach an agent."""
 
 import time
 
@@ -9,7 +9,7 @@ from gui.attach.controller import AttachController, PartedDialog
 from gui.attach.dialog import AttachDialog
 from tests.gui import samples
 from tests.gui.attach import test_controller, test_dialog
-from tests.gui.look.studio import Studio, take_pictures
+from tests.gui.look.studio import Studio
 from tests.gui.stand_ins import AskedService
 
 
@@ -51,7 +51,3 @@ def attach_held(studio: Studio) -> None:
     studio.session.session_changed.send(samples.SESSION.replace(attached=True))
     controller.patience.show_hold(Hold(since=time.monotonic() - 12, what="action"))
     studio.settle()
-
-
-if __name__ == "__main__":
-    take_pictures(globals())

@@ -1,4 +1,4 @@
-"""Draws Fork and Ask again as look draws the window: ``python -m tests.gui.look.branching OUTDIR [NAME …]``."""
+"""Draws Fork and Ask again."""
 
 from PySide6.QtWidgets import QWidget
 
@@ -7,7 +7,7 @@ from gui.ask_again.window import AskAgain
 from gui.branching.dialog import ForkDialog
 from tests.gui.ask_again import test_items as test_ask_items
 from tests.gui.branching import test_dialog as test_fork_dialog
-from tests.gui.look.studio import Studio, take_pictures
+from tests.gui.look.studio import Studio
 
 
 def _fork(studio: Studio, view: ForkView) -> ForkDialog:
@@ -69,7 +69,3 @@ def ask_items_unknown(studio: Studio) -> QWidget:
     dialog.show()
     studio.settle()
     return dialog
-
-
-if __name__ == "__main__":
-    take_pictures(globals())

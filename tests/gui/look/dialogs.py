@@ -1,4 +1,4 @@
-"""Pictures of dialogs, and of where words come from: `python -m tests.gui.look.dialogs OUTDIR [STAGE ...]`."""
+"""Pictures of dialogs, and of where words come from."""
 
 from PySide6.QtWidgets import QWidget
 
@@ -13,7 +13,7 @@ from gui.panels.breakpoints.expression_field import ExpressionField
 from gui.shell.help import KeysDialog
 from gui.task_chooser.chooser import TaskChooser
 from tests.gui import reading_samples, samples
-from tests.gui.look.studio import Studio, take_pictures
+from tests.gui.look.studio import Studio
 
 
 def background_work(studio: Studio) -> QWidget:
@@ -175,7 +175,3 @@ def origin_nowhere(studio: Studio) -> QWidget:
         reading_samples.WHY.replace(text="a zebra crossing", places=(), verdict=verdict)
     )
     return shown
-
-
-if __name__ == "__main__":
-    take_pictures(globals())

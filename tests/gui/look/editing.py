@@ -1,4 +1,4 @@
-"""Pictures of the tools that correct a run: `python -m tests.gui.look.editing OUTDIR [STAGE ...]`."""
+"""Pictures of the tools that correct a run."""
 
 from PySide6.QtWidgets import QInputDialog, QWidget
 
@@ -9,7 +9,7 @@ from core.debugger.session_view import EditMade
 from core.schema.errors import DataError
 from gui.editing.controller import EditingController
 from tests.gui import samples
-from tests.gui.look.studio import Studio, take_pictures
+from tests.gui.look.studio import Studio
 from tests.gui.stand_ins import AskedService
 
 _MEMORY = EditText(
@@ -164,7 +164,3 @@ def menu(studio: Studio) -> QWidget:
     edit = studio.window.menus.bar.actions()[1].menu()
     edit.popup(studio.window.mapToGlobal(studio.window.rect().topLeft()))
     return edit
-
-
-if __name__ == "__main__":
-    take_pictures(globals())

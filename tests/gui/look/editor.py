@@ -1,4 +1,4 @@
-"""Draws the editor of exemplars as look draws the window: ``python -m tests.gui.look.editor OUTDIR [NAME …]``."""
+"""Draws the editor of exemplars."""
 
 from PySide6.QtWidgets import QWidget
 
@@ -9,7 +9,7 @@ from core.exemplars.library.records import differences
 from gui.exemplars.editor.dialogs import ReplaceDialog, ask_conflict
 from gui.exemplars.editor.window import EditorWindow
 from tests.gui.exemplars.editor import samples
-from tests.gui.look.studio import Studio, take_pictures
+from tests.gui.look.studio import Studio
 
 
 def _editor(studio: Studio, view: EditorView) -> EditorWindow:
@@ -129,7 +129,3 @@ def editor_conflict(studio: Studio) -> QWidget:
         "based on version 3."
     )
     return ask_conflict(text, lambda _way: None, shown)
-
-
-if __name__ == "__main__":
-    take_pictures(globals())

@@ -1,4 +1,4 @@
-"""Draws the evaluations as look draws the window: ``python -m tests.gui.look.evaluations OUTDIR [NAME …]``."""
+"""Draws the evaluations."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
@@ -7,7 +7,7 @@ from core.debugger.evaluations.records import EvalRequest, EvaluationPlan, Subje
 from core.debugger.evaluations.views import BisectChoices, EvaluationsView, RequestPreview
 from gui.evaluations.controller import EvaluationsController
 from tests.gui.evaluations import samples
-from tests.gui.look.studio import Studio, take_pictures
+from tests.gui.look.studio import Studio
 from tests.gui.samples import CATALOGUE
 from tests.gui.stand_ins import AskedService
 
@@ -179,7 +179,3 @@ def evaluations_resume(studio: Studio) -> QWidget:
     controller = _open(studio, samples.FINISHED)
     controller.shown.resume_wanted.emit("policies, first try")
     return controller.asking
-
-
-if __name__ == "__main__":
-    take_pictures(globals())

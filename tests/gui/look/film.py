@@ -1,4 +1,4 @@
-"""Pictures of the filmstrip, before and after, a run's card and the preview: `python -m tests.gui.look.film OUTDIR`."""
+"""Pictures of the filmstrip, before and after, a run's card and the preview."""
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QPoint, QRect
 from PySide6.QtGui import QColor, QFont, QImage, QPainter
@@ -9,7 +9,7 @@ from core.debugger.timeline.views import StepPictures, TimeMark
 from core.schema.observation import Box
 from core.schema.task import Verdict
 from tests.gui import reading_samples, samples
-from tests.gui.look.studio import Studio, take_pictures
+from tests.gui.look.studio import Studio
 from tests.gui.stand_ins import paint_page
 
 
@@ -188,7 +188,3 @@ def preview(studio: Studio) -> QWidget:
     runs.tree.setCurrentIndex(runs.model.step_index(18, 3))
     runs.hover.toggle()
     return runs.hover.preview
-
-
-if __name__ == "__main__":
-    take_pictures(globals())

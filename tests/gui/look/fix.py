@@ -1,4 +1,4 @@
-"""Draws Fix as look draws the window: ``python -m tests.gui.look.fix OUTDIR [NAME …]``."""
+"""Draws Fix."""
 
 from PySide6.QtWidgets import QWidget
 
@@ -7,7 +7,7 @@ from core.debugger.fix.views import FixView, Rerun
 from core.schema.errors import DataError
 from gui.fix.window import FixWindow
 from tests.gui.fix import samples
-from tests.gui.look.studio import Studio, take_pictures
+from tests.gui.look.studio import Studio
 
 
 def _fix(studio: Studio, view: FixView) -> FixWindow:
@@ -115,7 +115,3 @@ def fix_attached(studio: Studio) -> QWidget:
         "gets at this step, or fix its files and start it again."
     )
     return _fix(studio, samples.VIEW.replace(attached=True, why_not=why, places=(), place=None, text=None))
-
-
-if __name__ == "__main__":
-    take_pictures(globals())

@@ -1,4 +1,4 @@
-"""Draws the library as look draws the window: ``python -m tests.gui.look.library OUTDIR [NAME …]``."""
+"""Draws the library."""
 
 import tempfile
 from pathlib import Path
@@ -18,7 +18,7 @@ from gui.exemplars.library.library_window import LibraryWindow
 from gui.shell.undo import Reversible
 from tests.core.debugger.exemplars.opened_library import OpenedLibrary
 from tests.core.exemplars.making import ALL
-from tests.gui.look.studio import Studio, take_pictures
+from tests.gui.look.studio import Studio
 
 
 def _library(studio: Studio, *, own: bool = True) -> OpenedLibrary:
@@ -234,7 +234,3 @@ def library_export(studio: Studio) -> QWidget:
     shown.page.export()
     assert shown.page.export_dialog is not None
     return shown.page.export_dialog
-
-
-if __name__ == "__main__":
-    take_pictures(globals())

@@ -1,4 +1,4 @@
-"""Pictures of the main window in the states of a session: `python -m tests.gui.look.main_window OUTDIR [STAGE ...]`."""
+"""Pictures of the main window in the states of a session."""
 
 from PySide6.QtWidgets import QWidget
 
@@ -21,7 +21,7 @@ from core.schema.messages import Message
 from core.schema.observation import Box
 from tests.gui import reading_samples, samples
 from tests.gui.fix import samples as fix_samples
-from tests.gui.look.studio import Studio, take_pictures
+from tests.gui.look.studio import Studio
 
 
 def empty(studio: Studio) -> None:
@@ -378,7 +378,3 @@ def diff(studio: Studio) -> None:
     studio.window.place("Diff").bring()
     studio.settle()
     studio.compare.diffed.send(reading_samples.PAIR)
-
-
-if __name__ == "__main__":
-    take_pictures(globals())

@@ -1,11 +1,11 @@
-"""Pictures of the command palette: `python -m tests.gui.look.palette OUTDIR [STAGE ...]`."""
+"""Pictures of the command palette."""
 
 from core.debugger.palette.views import MatchingExemplars, MatchingRuns, PolicyRow, ResourcesView, SettingRow
 from core.debugger.session_view import SessionView
 from core.exemplars.library.records import LibraryRow
 from gui.palette.controller import PaletteController
 from tests.gui import samples
-from tests.gui.look.studio import Studio, take_pictures
+from tests.gui.look.studio import Studio
 from tests.gui.stand_ins import AskedService
 
 RESOURCES = ResourcesView(
@@ -84,7 +84,3 @@ def palette_disabled(studio: Studio) -> None:
 def palette_small(studio: Studio) -> None:
     studio.window.resize(760, 480)
     _open(studio, "set")
-
-
-if __name__ == "__main__":
-    take_pictures(globals())

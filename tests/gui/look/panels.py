@@ -1,4 +1,4 @@
-"""Pictures of single panels, floating at a readable size: `python -m tests.gui.look.panels OUTDIR [STAGE ...]`."""
+"""Pictures of single panels, floating at a readable size."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
@@ -8,7 +8,7 @@ from core.debugger.steps.views import DiagramEdgeView, DiagramState, StateView
 from core.schema.progress import Subtask
 from gui.panels.state.space_window import StateSpaceWindow
 from tests.gui import samples
-from tests.gui.look.studio import Studio, large, take_pictures
+from tests.gui.look.studio import Studio, large
 
 
 def plan(studio: Studio) -> QWidget:
@@ -186,7 +186,3 @@ def watch_refused(studio: Studio) -> QWidget:
     studio.window.breakpoints.field.text.setText("run.cots")
     studio.window.breakpoints.field.show_answer("At character 4: run has no “cots”; did you mean cost?")
     return shown
-
-
-if __name__ == "__main__":
-    take_pictures(globals())

@@ -1,4 +1,4 @@
-"""Draws Save as exemplar and Record as look draws the window: ``python -m tests.gui.look.saving OUTDIR [NAME …]``."""
+"""Draws Save as exemplar and Record."""
 
 from PySide6.QtWidgets import QWidget
 
@@ -9,7 +9,7 @@ from gui.exemplars.saving.window import SavingWindow
 from tests.gui import samples
 from tests.gui.exemplars.saving import test_window
 from tests.gui.exemplars.stand_ins import AskedService
-from tests.gui.look.studio import Studio, take_pictures
+from tests.gui.look.studio import Studio
 
 
 def _saving(studio: Studio, *views: SavingView) -> SavingWindow:
@@ -135,7 +135,3 @@ def recording_asks(studio: Studio) -> QWidget:
 
 def tools(studio: Studio) -> None:
     studio.review()
-
-
-if __name__ == "__main__":
-    take_pictures(globals())

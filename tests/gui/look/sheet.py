@@ -1,13 +1,19 @@
-"""Draws every screen onto a contact sheet, and lists what is wrong: ``python -m tests.gui.look.sheet OUTDIR``.
+"""Draws every screen onto a contact sheet, and lists what is wrong: ``python -m tests.gui.look.sheet OUTDIR [NAME …]``.
 
-Options are those of the other scripts of this folder. Each screen is also kept by itself. With ``--all`` it draws them
-for each of `SETTINGS`, each in a folder of its own, and lists each fault once with where it is seen.
+A name is that of a file of this folder, for all its screens, or of one screen, such as ``main_window.review``. Each
+screen is also kept by itself, in both themes. ``--text 160`` draws with that text size in percent, ``--scale 2`` as on
+a screen of double density, ``--size 1600x1000`` a window of that size, and ``--theme dark`` only that theme. With
+``--all`` it draws them for each of `SETTINGS`, each in a folder of its own, and lists each fault once with where it is
+seen.
 """
 
+import argparse
 import importlib
+import os
 import re
 import subprocess
 import sys
+import tempfile
 from collections import defaultdict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,18 +21,19 @@ from datetime import UTC, datetime
 from math import ceil
 from pathlib import Path
 
-from PySide6.QtCore import QRect, QSettings, QSize, Qt
+from PySide6.QtCore import QEvent, QRect, QSettings, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QImage, QPainter
 from PySide6.QtWidgets import QApplication, QWidget
 
 from gui.shell.help import SECTIONS
+from gui.theme.theme import TEXT_SIZES
 from tests.gui.look import analyses
 from tests.gui.look.judging import faults_of
-from tests.gui.look.studio import Studio, draw_all, stages_of
+from tests.gui.look.studio import Studio, stages_of
 
 MODULES = (
-    "main_window", "panels", "film", "dialogs", "documents", "editing", "fix", "branching", "ask_again", "palette",
-    "attach", "evaluations", "library", "editor", "saving",
+    "main_window", "panels", "film", "dialogs", "editing", "fix", "branching", "ask_again", "palette", "attach",
+    "evaluations", "library", "editor", "saving",
 )  # fmt: skip
 SETTINGS: dict[str, tuple[str, ...]] = {
     "1280x800-light": ("--theme", "light"),
@@ -55,6 +62,36 @@ class Sheet:
         self.drawn: dict[str, list[tuple[str, QImage]]] = {"light": [], "dark": []}
         self.faults: list[str] = []
         self._seen: set[str] = set()
+
+    def names_of(self, words: Sequence[str]) -> list[str]:
+        """Return the screens that are named, alone or with all of their file; raises KeyError for an unknown word."""
+        every = [*self.stages, *_ANALYSES]
+        found = []
+        for word in words:
+            chosen = [name for name in every if word in (name, name.partition(".")[0])]
+            if not chosen:
+                raise KeyError(word)
+            found += chosen
+        return found or every
+
+    def draw_all(
+        self, folder: Path, names: Sequence[str], themes: Sequence[str], size: QSize, text: int
+    ) -> None:
+        """Draw these screens in these themes, each into a file of its own."""
+        folder.mkdir(parents=True, exist_ok=True)
+        application = QApplication.instance() or QApplication([])
+        assert isinstance(application, QApplication)
+        for theme in themes:
+            for name in names:
+                with tempfile.TemporaryDirectory() as data:
+                    settings = QSettings(f"{data}/look.ini", QSettings.Format.IniFormat)
+                    settings.setValue("theme", theme)
+                    settings.setValue("text size", text)
+                    self.draw(application, settings, size, name, str(folder / f"{name}-{theme}.png"))
+                    # Without a loop that runs, nothing else deletes what was left for later.
+                    application.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+                    application.processEvents()
+                print(f"{name}-{theme}.png")
 
     def draw_bench(self, settings: QSettings, size: QSize, name: str, file: str) -> None:
         """Draw a page of the analyses, which need a memory and no window."""
@@ -146,11 +183,32 @@ def draw_settings(folder: Path, stages: Sequence[str]) -> None:
     print(f"{len(lines)} faults are listed in {folder / 'faults.txt'}")
 
 
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--text", type=int, choices=TEXT_SIZES, default=100, help="percent")
+    parser.add_argument("--scale", default="1", help="device pixels for each pixel")
+    parser.add_argument("--size", default="1280x800", help="of the window")
+    parser.add_argument("--theme", choices=("light", "dark"), help="both where none")
+    parser.add_argument("--all", action="store_true", help="for all sizes, text sizes and themes")
+    given = parser.parse_args()
+    sheet = Sheet()
+    try:
+        names = sheet.names_of(given.names)
+    except KeyError as error:
+        parser.error(f"There is no screen {error}.")
+    if given.all:
+        draw_settings(given.folder, given.names)
+        return
+    os.environ["QT_SCALE_FACTOR"] = given.scale
+    themes = (given.theme,) if given.theme else ("light", "dark")
+    size = QSize(*(int(part) for part in given.size.split("x")))
+    sheet.draw_all(given.folder, names, themes, size, given.text)
+    sheet.save(given.folder)
+
+
 if __name__ == "__main__":
-    names = [argument for argument in sys.argv[1:] if argument != "--all"]
-    if len(names) < len(sys.argv) - 1:
-        draw_settings(Path(names[0]), names[1:])
-    else:
-        sheet = Sheet()
-        draw_all((*sheet.stages, *_ANALYSES), sheet.draw)
-        sheet.save(Path(next(name for name in names if not name.startswith("-"))))
+    main()

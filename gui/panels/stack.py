@@ -9,7 +9,7 @@ from gui.theme.theme import Theme
 from gui.widgets.buttons import icon_button
 from gui.widgets.commands import CHANGE, Command
 from gui.widgets.editable import EditablePanel, show_right, why_no
-from gui.widgets.formats import count
+from gui.widgets.formats import count, cut
 from gui.widgets.item_views import ROW, MenuEntry, RowMenu
 from gui.widgets.layouts import Section, in_column, in_sections
 from gui.widgets.rows import Row, Rows
@@ -29,6 +29,8 @@ _STATES = {
 _RESULTS = {"lacked": "Lacked", "left": "Left"}
 _PUSH = "Call a policy by hand (Ctrl+P, C)"
 _POP = "End the current policy by hand (Ctrl+P, Q)"
+_LETTERS = 70
+"""Maximum length of argument and result in the row of a closed frame."""
 
 Key = tuple[str, int]
 
@@ -198,11 +200,11 @@ def _frame_row(frame: FrameView, key: Key, *, opened: bool) -> Row:
     icon, tone, word = _STATES[state]
     argument = f" [{frame.argument}]" if frame.argument else ""
     return Row(
-        f"{frame.policy}{argument if opened else _cut(argument)}",
+        frame.policy + (argument if opened else cut(argument.replace("\n", " "), _LETTERS)),
         icon,
         tone,
         f"{word} · {count(frame.steps, 'step')}",
-        detail="" if opened else _cut(frame.result),
+        detail="" if opened else cut(frame.result.replace("\n", " "), _LETTERS),
         strong=frame.current,
         quiet=state in ("returned", "lacked", "left"),
         key=key,
@@ -239,9 +241,3 @@ def _part(title: str, text: str) -> Row:
 
 def _lead(text: str, icon: str, key: tuple[str, object], tooltip: str) -> Row:
     return Row(text, icon, "agent", link=True, indent=1, key=key, tooltip=tooltip)
-
-
-def _cut(text: str) -> str:
-    """Return one line of a text that is shown in full when its frame is open."""
-    line = text.replace("\n", " ")
-    return text if len(line) <= 70 else line[:69] + "…"

@@ -36,7 +36,6 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import (
     QFrame,
     QListView,
-    QScrollArea,
     QSizePolicy,
     QStyle,
     QStyleOptionViewItem,
@@ -46,6 +45,7 @@ from PySide6.QtWidgets import (
 from gui.theme.theme import Theme
 from gui.widgets.item_views import RIGHT, ROW, Index, RowDelegate, RowMenu, RowsModel
 
+from gui.widgets.layouts import area_around
 _SIDE = 10
 _ICON = 18
 _LOWEST = 24
@@ -323,11 +323,9 @@ class Rows(QListView):
 
     def _reveal(self, index: QModelIndex) -> None:
         """Scroll the panel so that the row is visible."""
-        area: QWidget | None = self.parentWidget()
-        while area is not None and not isinstance(area, QScrollArea):
-            area = area.parentWidget()
-        inside = area.widget() if isinstance(area, QScrollArea) else None
-        if isinstance(area, QScrollArea) and inside is not None:
+        area = area_around(self)
+        inside = None if area is None else area.widget()
+        if area is not None and inside is not None:
             rect = self.visualRect(index)
             middle = self.viewport().mapTo(inside, rect.center())
             area.ensureVisible(middle.x(), middle.y(), 0, rect.height() // 2 + 6)

@@ -213,7 +213,7 @@ def _frame_row(frame: FrameView, key: Key, *, opened: bool) -> Row:
 
 
 def _inside(frame: FrameView) -> list[Row]:
-    """Return the content of an open frame: result, history, notes, instruction, and where its texts are."""
+    """Return the content of an open frame: result, history, notes and where its texts are."""
     began = f"began at step {frame.began}" if frame.began else ""
     rows = [Row(text=began, indent=1, quiet=True)] if began else []
     if frame.result:
@@ -222,8 +222,6 @@ def _inside(frame: FrameView) -> list[Row]:
     rows.append(_part("History", steps))
     if frame.notes:
         rows.append(_part("Notes", "\n".join(frame.notes)))
-    if frame.instruction:
-        rows.append(_part("Instruction", frame.instruction))
     for number in frame.calls:
         words, where = f"Show its prompt: call {number}", "Go to this call in Prompt (Enter)"
         rows.append(_lead(words, "comment-discussion", ("call", number), where))

@@ -154,7 +154,6 @@ class CompareWindow(QDialog):
             self, splitter(Qt.Orientation.Vertical, self.upper, lower, sizes=(230, 470), stretch=(0, 1))
         )
         QShortcut("Ctrl+F", self, self.beside.focus_search)
-        theme.changed.connect(self.table.viewport().update)
         theme.size_window(self, 1000, 700)
         self._refresh()
 

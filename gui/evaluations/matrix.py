@@ -323,7 +323,6 @@ class MatrixView(QTableView):
         self.doubleClicked.connect(lambda _index: self.opened.emit())
         self.selectionModel().currentChanged.connect(self._on_current)
         self.cells.modelReset.connect(self._on_reset)
-        theme.changed.connect(self.viewport().update)
 
     def show_matrix(self, matrix: Matrix | None) -> None:
         self.cells.show_matrix(matrix)

@@ -148,5 +148,4 @@ class FindBar(QFrame):
     def _button(self, theme: Theme, icon: str, words: str) -> QToolButton:
         button = labelled(QToolButton(self), words.partition(" (")[0], words)
         button.setIcon(theme.icon(icon))
-        theme.changed.connect(button.update)
         return button

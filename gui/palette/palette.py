@@ -175,7 +175,6 @@ class Palette(QFrame):
         self.field.left.connect(self.hide)
         self.list.clicked.connect(lambda index: self._choose(index.row()))
         self.list.selectionModel().currentChanged.connect(self._on_current)
-        theme.changed.connect(self.update)
         window.installEventFilter(self)
         self.hide()
 

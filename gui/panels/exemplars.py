@@ -186,7 +186,6 @@ class ExemplarReader(QWidget):
         """The id of the open exemplar."""
         self.back = key_button("Back", "Back to the exemplars", "Esc", self.closed.emit, self)
         self.back.setIcon(theme.icon("arrow-left"))
-        theme.changed.connect(self.back.update)
         self.title = ElidedLabel("", self)
         self.title.setFont(theme.text_font(bold=True))
         self.facts = small_label(theme, self)

@@ -162,7 +162,6 @@ class PlainTable(QTableView):
         self.selectionModel().currentRowChanged.connect(self._on_current)
         self.selectionModel().selectionChanged.connect(lambda *_: self.marked.emit())
         RowMenu(self)
-        theme.changed.connect(self.viewport().update)
 
     @property
     def lines(self) -> tuple[TableLine, ...]:

@@ -82,7 +82,6 @@ class RowTable(QTableView):
         self.verticalScrollBar().valueChanged.connect(self._on_moved)
         self.doubleClicked.connect(self._on_opened)
         self.rows_model.dataChanged.connect(self._on_came)
-        theme.changed.connect(self.viewport().update)
 
     # Content
 

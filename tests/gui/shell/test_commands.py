@@ -84,8 +84,10 @@ def test_no_key_is_used_twice_and_tooltips_name_them(window: MainWindow):
     assert sorted(keys) == sorted(set(keys))
 
 
-def test_no_button_of_the_window_has_the_key_of_a_command(window: MainWindow):
+def test_no_button_of_the_window_has_the_key_of_a_command_or_a_menu(window: MainWindow):
     of_commands = {key.toString() for action in window.actions_by_name.values() for key in action.shortcuts()}
+    of_commands |= {QKeySequence.mnemonic(menu).toString() for menu in MENU_BAR}
+    assert "Alt+E" in of_commands
     of_buttons = {button.shortcut().toString() for button in window.findChildren(QAbstractButton)} - {""}
     assert "Alt+C" in of_buttons
     assert not of_buttons & of_commands

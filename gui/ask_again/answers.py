@@ -119,7 +119,6 @@ class Bars(QListView):
             record=lambda index: index.data(ROW)._asdict(),
         )
         theme.text_resized.connect(self._fit)
-        theme.changed.connect(self.viewport().update)
 
     @property
     def bars(self) -> Sequence[Bar]:

@@ -5,7 +5,6 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QComboBox,
     QCompleter,
@@ -22,6 +21,7 @@ from PySide6.QtWidgets import (
 from core.debugger.attach.views import AttachRequest, AttachView
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
+from gui.widgets.copying import to_clipboard
 from gui.widgets.layouts import holding, in_column, in_row
 from gui.widgets.text_view import TextView
 from gui.widgets.words import NoteLabel, OrWords, Paragraph, labelled, set_flag, set_tone
@@ -209,11 +209,10 @@ class AttachDialog(QDialog):
             self.problem.show_text("The program has a quotation mark that is not closed.")
 
     def _copy_value(self, field: str) -> None:
-        _copy(self._values[field].text())
+        to_clipboard([self._values[field].text()])
 
     def _on_copy(self) -> None:
-        lines = (f"export {name}={self._values[field].text()}" for field, name, _ in _ADDRESSES)
-        _copy("\n".join(lines))
+        to_clipboard([f"export {name}={self._values[field].text()}" for field, name, _ in _ADDRESSES])
 
     def _refresh(self) -> None:
         elsewhere = not self.command.text().strip()
@@ -224,7 +223,3 @@ class AttachDialog(QDialog):
             field.setEnabled(own)
         self.seed.setEnabled(not own)
         self.copy_button.setEnabled(self._view.addresses is not None)
-
-
-def _copy(text: str) -> None:
-    QGuiApplication.clipboard().setText(text)

@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QDialog,
     QFormLayout,
@@ -26,6 +25,7 @@ from core.schema.messages import LLMChoice
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.choices import titled_box
+from gui.widgets.copying import to_clipboard
 from gui.widgets.item_views import MenuEntry, RowMenu, open_menu
 from gui.widgets.layouts import in_column, in_row
 from gui.widgets.number_field import NumberField
@@ -245,7 +245,7 @@ class AskingDialog(QDialog):
             self.accept()
 
     def _on_copy(self) -> None:
-        QGuiApplication.clipboard().setText(self.command.text())
+        to_clipboard([self.command.text()])
 
 
 class NewDialog(AskingDialog):

@@ -15,7 +15,7 @@ from PySide6.QtCore import (
     Signal,
 )
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter
-from PySide6.QtWidgets import QHeaderView, QStyle, QTableView, QWidget
+from PySide6.QtWidgets import QStyle, QTableView, QWidget
 
 from core.debugger.evaluations.figures import Share
 from core.debugger.evaluations.matrix import Change, Matrix, MatrixRow
@@ -312,18 +312,9 @@ class MatrixView(QTableView):
         self.setItemDelegate(_CellPainter(theme, self.cells, self))
         self.setAccessibleName("Tasks and variants")
         self.setSelectionMode(QTableView.SelectionMode.SingleSelection)
-        self.setShowGrid(False)
-        self.setWordWrap(False)
-        self.setTabKeyNavigation(False)
         self.setFrameShape(QTableView.Shape.NoFrame)
-        self.setHorizontalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
-        self.setVerticalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
-        vertical = self.verticalHeader()
-        vertical.hide()
-        vertical.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         TableRows(theme, _HEIGHT, self)
         header = self.horizontalHeader()
-        header.setHighlightSections(False)
         header.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         header.setSortIndicatorClearable(True)
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
@@ -332,7 +323,6 @@ class MatrixView(QTableView):
         self.doubleClicked.connect(lambda _index: self.opened.emit())
         self.selectionModel().currentChanged.connect(self._on_current)
         self.cells.modelReset.connect(self._on_reset)
-        theme.changed.connect(self.viewport().update)
 
     def show_matrix(self, matrix: Matrix | None) -> None:
         self.cells.show_matrix(matrix)

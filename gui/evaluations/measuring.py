@@ -76,7 +76,7 @@ class BisectDialog(AskingDialog):
 
     @property
     def request(self) -> BisectRequest:
-        steps, every = self._read()
+        steps, every, _problem = self._read()
         return BisectRequest.model_validate(
             {
                 **self.common,
@@ -91,20 +91,20 @@ class BisectDialog(AskingDialog):
 
     @property
     def problem(self) -> str:
-        try:
-            read_steps(self.steps.text().removeprefix("every"))
-        except UsageError as error:
-            return str(error)
-        return ""
+        return self._read()[2]
 
-    def _read(self) -> tuple[tuple[int, ...], int]:
-        """Return the steps, or every how many; nothing of what cannot be read."""
+    def _read(self) -> tuple[tuple[int, ...], int, str]:
+        """Return the steps, or every how many, or what is wrong with the text."""
         text = self.steps.text().strip()
         try:
             numbers = read_steps(text.removeprefix("every"))
-        except UsageError:
-            return (), 0
-        return ((), numbers[0]) if text.startswith("every") and numbers else (numbers, 0)
+        except UsageError as error:
+            return (), 0, str(error)
+        if not text.startswith("every"):
+            return numbers, 0, ""
+        if len(numbers) != 1:
+            return (), 0, "After “every” write one number, such as every 2."
+        return (), numbers[0], ""
 
 
 class WorthDialog(AskingDialog):

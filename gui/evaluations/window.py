@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import datetime
 from typing import cast
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QShortcut
 from PySide6.QtWidgets import QCheckBox, QMessageBox, QTabWidget, QWidget
 
@@ -12,14 +13,14 @@ from core.debugger.evaluations.matrix import MatrixRow
 from core.debugger.evaluations.views import EvaluationItem, EvaluationsView
 from core.schema.formats import count, thousands
 from core.system.program import COMMAND
-from gui.evaluations.evaluation_list import EvaluationList
 from gui.evaluations.matrix import MatrixFilter, MatrixView
 from gui.evaluations.runs import RunsTable, first_run
 from gui.evaluations.suspicions import NONE, SuspicionsTable
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
-from gui.widgets.layouts import in_column, in_row, on_panel, splitter
+from gui.widgets.layouts import holding, in_column, in_row, on_panel, scrolled, splitter
 from gui.widgets.remembered import Remembered
+from gui.widgets.rows import Row, Rows
 from gui.widgets.search import SearchField
 from gui.widgets.watched_window import WatchedWindow
 from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, small_label
@@ -29,12 +30,13 @@ _NONE = (
     f"here which of them succeed. Evaluations of {COMMAND} eval with the same database are listed too."
 )
 _CHOOSE = "Choose an evaluation on the left."
+_TONES = {"under way": "agent", "interrupted": "remedy", "finished": "dim"}
 
 
 class EvaluationsWindow(WatchedWindow):
     """Shows an `EvaluationsView`; requests go out only as signals. Closing it stops no running work."""
 
-    chosen = Signal(int)
+    chosen = Signal(object)
     """The number of an evaluation."""
     new_wanted = Signal()
     resume_wanted = Signal(str)
@@ -55,7 +57,7 @@ class EvaluationsWindow(WatchedWindow):
         self._row: MatrixRow | None = None
         self._column = -1
         self.question: QMessageBox | None = None
-        self.list = EvaluationList(theme, self)
+        self.list = Rows(theme, "Evaluations")
         self.matrix = MatrixView(theme, self)
         self.runs = RunsTable(theme, self)
         self.suspicions = SuspicionsTable(theme, self)
@@ -83,7 +85,7 @@ class EvaluationsWindow(WatchedWindow):
             self,
         )
         self._lay_out()
-        self._connect(theme)
+        self._connect()
         theme.size_window(self, 1240, 780)
         self._restore()
         self.show_view(self.view)
@@ -148,14 +150,16 @@ class EvaluationsWindow(WatchedWindow):
         in_column(inside, title, facts, self.sentence, (self.split, 1), spacing=0)
         on_panel(inside)
         self.or_words = OrWords(inside, self)
+        left = holding(in_column(None, scrolled("Evaluations", self.list)))
+        on_panel(left)
         self.sides = splitter(
-            Qt.Orientation.Horizontal, self.list, self.or_words, sizes=(290, 950), stretch=(0, 1)
+            Qt.Orientation.Horizontal, left, self.or_words, sizes=(290, 950), stretch=(0, 1)
         )
         in_column(self, head, (self.sides, 1), self.problem, self.notice, spacing=0)
 
-    def _connect(self, theme: Theme) -> None:
-        self.list.chosen.connect(self.chosen)
-        self.list.delete_wanted.connect(self.ask_to_delete)
+    def _connect(self) -> None:
+        self.list.selected.connect(self.chosen)
+        QShortcut("Del", self.list, self.ask_to_delete, context=Qt.ShortcutContext.WidgetShortcut)
         self.search.textChanged.connect(self._on_filter)
         self.matrix.cell_chosen.connect(self._on_cell)
         self.matrix.opened.connect(self._on_open_cell)
@@ -163,7 +167,6 @@ class EvaluationsWindow(WatchedWindow):
         self.runs.current.connect(lambda _key: self._refresh_open())
         self.suspicions.opened.connect(self._on_suspicion)
         QShortcut("Ctrl+F", self, self.search.reach)
-        theme.changed.connect(self.update)
 
     # Content
 
@@ -171,7 +174,9 @@ class EvaluationsWindow(WatchedWindow):
     def show_view(self, view: EvaluationsView) -> None:
         """Replace what is shown; filters, order and selection stay."""
         before, self.view = self.view, view
-        self.list.show_items(view.items, view.number)
+        with QSignalBlocker(self.list):
+            self.list.show_rows(map(_row, view.items))
+            self.list.select_key(view.number)
         if view.chosen is not before.chosen or not before.ready:
             self.matrix.show_matrix(view.chosen.matrix if view.chosen is not None else None)
             suspicions = view.chosen.suspicions if view.chosen is not None else ()
@@ -320,3 +325,17 @@ class EvaluationsWindow(WatchedWindow):
             self.only_failures.setChecked(rows.only_failures)
             self.only_flipped.setChecked(rows.only_flipped)
             self.by_family.setChecked(rows.by_family)
+
+
+def _row(item: EvaluationItem) -> Row:
+    done = f"{thousands(item.done)} of {thousands(item.total)}"
+    begun = f"{datetime.fromtimestamp(item.when):%d %b %H:%M}"
+    share = f"{item.successes / item.judged:.0%} succeed" if item.judged else ""
+    return Row(
+        item.name,
+        tone="bad" if item.problem else _TONES[item.state],
+        word="not readable" if item.problem else item.state,
+        detail=item.problem or " · ".join(filter(None, (done, share, begun))),
+        strong=True,
+        key=item.number,
+    )

@@ -1,9 +1,9 @@
 """Find in page: search for words in the live page, show the number of matches, and move between them by key."""
 
-from PySide6.QtCore import QEvent, QTimer, Signal
+from PySide6.QtCore import QEvent, QKeyCombination, QObject, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, Qt
 from PySide6.QtWebEngineCore import QWebEngineFindTextResult, QWebEnginePage
-from PySide6.QtWidgets import QFrame, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QAbstractButton, QFrame, QPushButton, QToolButton, QWidget
 
 from core.schema.formats import thousands
 from gui.theme.theme import Theme
@@ -12,6 +12,7 @@ from gui.widgets.search import SearchField
 from gui.widgets.words import dim_label, labelled, set_tone
 
 _IDLE_MS = 120
+_CASE = QKeyCombination(Qt.KeyboardModifier.AltModifier, Qt.Key.Key_C)
 
 
 class FindBar(QFrame):
@@ -33,11 +34,12 @@ class FindBar(QFrame):
         self.case_button.setCheckable(True)
         self.case_button.setProperty("chip", True)
         labelled(self.case_button, "Match case", "Match case (Alt+C)")
-        self.case_button.setShortcut("Alt+C")
         self.case_button.toggled.connect(self._search)
         self.previous_button = self._button(theme, "arrow-up", "Previous match (Shift+Enter)")
         self.next_button = self._button(theme, "arrow-down", "Next match (Enter)")
         self.close_button = self._button(theme, "close", "Close the search (Esc)")
+        for widget in (self.field, *self.findChildren(QAbstractButton)):
+            widget.installEventFilter(self)
         self.field.textChanged.connect(lambda _: self._idle.start())
         self.field.next_wanted.connect(self.find_next)
         self.field.previous_wanted.connect(self.find_previous)
@@ -99,6 +101,17 @@ class FindBar(QFrame):
                 return True
         return super().event(event)
 
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        # Panels have a button with the same key.
+        if isinstance(event, QKeyEvent) and event.keyCombination() == _CASE:
+            if event.type() == QEvent.Type.ShortcutOverride:
+                event.accept()
+                return True
+            if event.type() == QEvent.Type.KeyPress:
+                self.case_button.toggle()
+                return True
+        return super().eventFilter(watched, event)
+
     def _search(self, *, back: bool = False) -> None:
         self._idle.stop()
         if self._page is None:
@@ -135,5 +148,4 @@ class FindBar(QFrame):
     def _button(self, theme: Theme, icon: str, words: str) -> QToolButton:
         button = labelled(QToolButton(self), words.partition(" (")[0], words)
         button.setIcon(theme.icon(icon))
-        theme.changed.connect(button.update)
         return button

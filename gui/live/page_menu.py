@@ -3,11 +3,11 @@
 from collections.abc import Callable
 
 from PySide6.QtCore import QUrl
-from PySide6.QtGui import QGuiApplication
 from PySide6.QtWebEngineCore import QWebEngineContextMenuRequest, QWebEnginePage
 from PySide6.QtWidgets import QMenu, QWidget
 
 from gui.live.page_strip import Browse
+from gui.widgets.copying import to_clipboard
 
 _Action = QWebEnginePage.WebAction
 _Edit = QWebEngineContextMenuRequest.EditFlag
@@ -65,4 +65,4 @@ def page_menu(
 
 
 def _copy(url: QUrl) -> None:
-    QGuiApplication.clipboard().setText(url.toString(QUrl.ComponentFormattingOption.FullyEncoded))
+    to_clipboard([url.toString(QUrl.ComponentFormattingOption.FullyEncoded)])

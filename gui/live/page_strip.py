@@ -155,7 +155,6 @@ class PageStrip(QWidget):
         self.back_button.setIcon(theme.icon("arrow-left"))
         self.forward_button.setIcon(theme.icon("arrow-right"))
         self.downloads_button.setIcon(theme.icon("desktop-download"))
-        theme.changed.connect(self.update)
         self._tell_buttons()
 
     def show_url(self, url: QUrl) -> None:

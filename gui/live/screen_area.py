@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import QPoint, QRect, Qt, QUrl, Signal, Slot
-from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
 from core.browser.screen import Browse as BrowseInput
@@ -22,6 +21,7 @@ from gui.live.leaving import Leaving
 from gui.live.page_strip import Browse, PageStrip, closed, gone_to
 from gui.live.screen_view import ScreenView
 from gui.theme.theme import Theme
+from gui.widgets.copying import to_clipboard
 from gui.widgets.layouts import in_column
 from gui.widgets.relay import Relay
 from gui.widgets.words import ElidedLabel, NoteLabel, Paragraph, set_tone
@@ -203,7 +203,7 @@ class ScreenArea(QWidget):
     @Slot(object)
     def _copy(self, text: str) -> None:
         if text:
-            QGuiApplication.clipboard().setText(text)
+            to_clipboard([text])
 
     @Slot(int)
     def _on_tab_chosen(self, index: int) -> None:

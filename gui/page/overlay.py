@@ -147,7 +147,6 @@ class Overlay(QWidget):
         self._picked_label = ""
         self._handed_over = False
         self._scale = 1.0
-        theme.changed.connect(self.update)
 
     def set_scale(self, scale: float) -> None:
         """Set the scale at which the page is shown."""

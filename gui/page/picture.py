@@ -56,7 +56,6 @@ class Picture(QWidget):
         self.set_fitted(True)
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        theme.changed.connect(self.update)
 
     def show_screenshot(
         self, view: ScreenshotView, image: QImage | None = None, *, missing: str = ""

@@ -20,6 +20,7 @@ from gui.palette.entries import ICONS, PREFIXES, PaletteEntry
 from gui.theme.theme import Theme
 from gui.widgets.item_views import LEFT, RIGHT, ROW, Index, RowDelegate, RowsModel
 from gui.widgets.layouts import in_column
+from gui.widgets.lined_text import in_utf16
 from gui.widgets.words import ElidedLabel, set_tone
 
 _WIDE = 680
@@ -69,7 +70,8 @@ class _Painter(RowDelegate):
         for place in entry.places:
             if place < kept:
                 mark = QTextLayout.FormatRange()
-                mark.start, mark.length, mark.format = _units(text[:place]), _units(text[place]), look
+                mark.start, end = in_utf16(text, [place, place + 1])
+                mark.length, mark.format = end - mark.start, look
                 marks.append(mark)
         layout.setFormats(marks)
         layout.beginLayout()
@@ -173,7 +175,6 @@ class Palette(QFrame):
         self.field.left.connect(self.hide)
         self.list.clicked.connect(lambda index: self._choose(index.row()))
         self.list.selectionModel().currentChanged.connect(self._on_current)
-        theme.changed.connect(self.update)
         window.installEventFilter(self)
         self.hide()
 
@@ -291,8 +292,3 @@ class Palette(QFrame):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         event.accept()  # The click does not reach the widget below.
-
-
-def _units(text: str) -> int:
-    """Return the length of a text as Qt counts it: characters outside the basic plane count as two."""
-    return len(text.encode("utf-16-le", "surrogatepass")) // 2

@@ -206,7 +206,6 @@ class PermissiblePanel(EditablePanel):
         self.permit_button = key_button("Permit…", "", "", self.permit, self)
         head = in_row(None, (self.search, 1), self.permit_button, margins=(8, 5, 8, 4), spacing=6)
         in_column(self, head, (self.or_words, 1), self.left_out, spacing=0)
-        theme.changed.connect(self.list.viewport().update)
 
     @Slot(object)
     def show_step(self, step: StepView) -> None:

@@ -46,10 +46,7 @@ class ExemplarsPanel(EditablePanel):
         self._view = ExemplarsView()
         library = "Open the library at the exemplar that is open here (Ctrl+L)"
         self.library_button = key_button("Open the library", library, "", self._on_library, self)
-        self.progress = NoteLabel("remedy")
-        self.facts = NoteLabel()
-        for note in (self.progress, self.facts):
-            note.setContentsMargins(10, 6, 10, 2)
+        self.facts = NoteLabel(margins=(10, 6, 10, 2))
         self.used = Rows(theme, "Exemplars in the prompt, the nearest first")
         self.nearest = Rows(theme, "The nearest that were not used")
         for rows in (self.used, self.nearest):
@@ -60,7 +57,7 @@ class ExemplarsPanel(EditablePanel):
         self.nearest_section = Section(theme, "Nearest, not used", self.nearest)
         self.query_section = Section(theme, "What was asked", indented(self.query))
         sections = (self.used_section, self.nearest_section, self.query_section)
-        self.listed = in_sections(self.progress, self.facts, *sections)
+        self.listed = in_sections(self.facts, *sections)
         self.reader = ExemplarReader(theme)
         self.reader.closed.connect(self._close)
         self.reader.hide()
@@ -118,9 +115,8 @@ class ExemplarsPanel(EditablePanel):
     def show_exemplars(self, view: ExemplarsView) -> None:
         """Replace what is shown with `view`; an open trajectory stays while its exemplar exists."""
         self._view = view
-        there = view.rows or view.query or view.why or view.problems or view.progress
+        there = view.rows or view.query or view.why or view.problems
         self.or_words.say(view.message or ("" if there else _NONE))
-        self.progress.show_text(f"Building the index: {view.progress}." if view.progress else "")
         self.facts.show_text(_facts(view))
         used = [row for row in view.rows if row.used]
         others = [row for row in view.rows if not row.used]
@@ -190,7 +186,6 @@ class ExemplarReader(QWidget):
         """The id of the open exemplar."""
         self.back = key_button("Back", "Back to the exemplars", "Esc", self.closed.emit, self)
         self.back.setIcon(theme.icon("arrow-left"))
-        theme.changed.connect(self.back.update)
         self.title = ElidedLabel("", self)
         self.title.setFont(theme.text_font(bold=True))
         self.facts = small_label(theme, self)
@@ -262,8 +257,6 @@ def _facts(view: ExemplarsView) -> str:
 
 
 def _fact(view: ExemplarsView) -> str:
-    if view.progress:
-        return view.progress
     if told := sum(1 for row in view.rows if row.told):
         return f"{told} shown"
     if not view.family:

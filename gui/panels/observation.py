@@ -62,7 +62,7 @@ class ObservationPanel(EditablePanel):
         self._choice = QButtonGroup(self)
         self.sides = self._chip("Raw and clean", beside, "Alt+Q")
         self.source = self._chip("HTML", "the page's HTML", "Alt+W")
-        self.parser = self._chip("Parser", written, "Alt+E")
+        self.parser = self._chip("Parser", written, "Alt+Y")
         self.sides.setChecked(True)
         self._choice.buttonToggled.connect(self._on_choice)
         self.finder = Finder(theme, "Search (Ctrl+F)", (self.raw, self.clean), self)

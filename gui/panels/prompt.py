@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QWidget
 
 from core.debugger.steps.views import CallView, PersonQuestion, StepView
 from core.schema.formats import count, thousands
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
+from gui.widgets.copying import to_clipboard
 from gui.widgets.layouts import in_column, in_row
 from gui.widgets.search import Finder
 from gui.widgets.text_view import Piece, TextView
@@ -140,8 +141,7 @@ class PromptPanel(QWidget):
         self._render()
 
     def _on_copy(self) -> None:
-        text = "\n\n".join(f"{part.title}\n{part.text}".rstrip() for part in self._parts)
-        QApplication.clipboard().setText(text)
+        to_clipboard(["\n\n".join(f"{part.title}\n{part.text}".rstrip() for part in self._parts)])
 
 
 def _first_line(text: str) -> str:

@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QWidget
 
 from core.debugger.breakpoints.kinds.actions import PolicyPopped, PolicyPushed
 from core.debugger.steps.views import FrameView, StackView, StepView
-from core.schema.formats import count
+from core.schema.formats import count, cut
 from gui.theme.theme import Theme
 from gui.widgets.buttons import icon_button
 from gui.widgets.commands import CHANGE, Command
@@ -29,6 +29,8 @@ _STATES = {
 _RESULTS = {"lacked": "Lacked", "left": "Left"}
 _PUSH = "Call a policy by hand (Ctrl+P, C)"
 _POP = "End the current policy by hand (Ctrl+P, Q)"
+_LETTERS = 70
+"""Maximum length of argument and result in the row of a closed frame."""
 
 Key = tuple[str, int]
 
@@ -198,11 +200,11 @@ def _frame_row(frame: FrameView, key: Key, *, opened: bool) -> Row:
     icon, tone, word = _STATES[state]
     argument = f" [{frame.argument}]" if frame.argument else ""
     return Row(
-        f"{frame.policy}{argument if opened else _cut(argument)}",
+        frame.policy + (argument if opened else cut(argument.replace("\n", " "), _LETTERS)),
         icon,
         tone,
         f"{word} · {count(frame.steps, 'step')}",
-        detail="" if opened else _cut(frame.result),
+        detail="" if opened else cut(frame.result.replace("\n", " "), _LETTERS),
         strong=frame.current,
         quiet=state in ("returned", "lacked", "left"),
         key=key,
@@ -211,7 +213,7 @@ def _frame_row(frame: FrameView, key: Key, *, opened: bool) -> Row:
 
 
 def _inside(frame: FrameView) -> list[Row]:
-    """Return the content of an open frame: result, history, notes, instruction, and where its texts are."""
+    """Return the content of an open frame: result, history, notes and where its texts are."""
     began = f"began at step {frame.began}" if frame.began else ""
     rows = [Row(text=began, indent=1, quiet=True)] if began else []
     if frame.result:
@@ -220,8 +222,6 @@ def _inside(frame: FrameView) -> list[Row]:
     rows.append(_part("History", steps))
     if frame.notes:
         rows.append(_part("Notes", "\n".join(frame.notes)))
-    if frame.instruction:
-        rows.append(_part("Instruction", frame.instruction))
     for number in frame.calls:
         words, where = f"Show its prompt: call {number}", "Go to this call in Prompt (Enter)"
         rows.append(_lead(words, "comment-discussion", ("call", number), where))
@@ -239,9 +239,3 @@ def _part(title: str, text: str) -> Row:
 
 def _lead(text: str, icon: str, key: tuple[str, object], tooltip: str) -> Row:
     return Row(text, icon, "agent", link=True, indent=1, key=key, tooltip=tooltip)
-
-
-def _cut(text: str) -> str:
-    """Return one line of a text that is shown in full when its frame is open."""
-    line = text.replace("\n", " ")
-    return text if len(line) <= 70 else line[:69] + "…"

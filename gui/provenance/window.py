@@ -12,8 +12,8 @@ from core.schema.observation import Ref
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.choices import choice_box
-from gui.widgets.found_rows import FoundRow, FoundRows
-from gui.widgets.layouts import in_column, in_row
+from gui.widgets.layouts import in_column, in_row, on_panel, scrolled
+from gui.widgets.rows import Row, Rows
 from gui.widgets.search import SearchField
 from gui.widgets.words import NoteLabel, OrWords, set_tone
 
@@ -67,9 +67,11 @@ class WhyWindow(QDialog):
         self.missing = NoteLabel("dim", parent=self)
         for note in (self.verdict, self.missing):
             note.setContentsMargins(12, 2, 12, 2)
-        self.list = FoundRows(theme, "Places where it occurs", self)
-        self.list.chosen.connect(self.lead_requested)
-        self.or_words = OrWords(self.list, self, _CHOOSE)
+        name = "Places where it occurs"
+        self.list = Rows(theme, name)
+        self.list.pressed_on.connect(self.lead_requested)
+        self.or_words = OrWords(scrolled(name, self.list), self, _CHOOSE)
+        on_panel(self.or_words)
         row = in_row(None, (self.field, 1), self.look, margins=(10, 4, 10, 4), spacing=6)
         head = in_column(None, self.choice, margins=(10, 8, 10, 0))
         in_column(
@@ -110,7 +112,9 @@ class WhyWindow(QDialog):
         set_tone(self.verdict, "remedy" if view.verdict and not view.places else "")
         words = ", ".join(f"“{word}”" for word in view.missing[:20])
         self.missing.show_text(f"In none of it: {words}." if words and view.places else "")
-        self.list.show_rows(tuple(_rows(view)))
+        self.list.show_rows(_rows(view))
+        if view.places:
+            self.list.select_key(view.places[0])
         nothing = _NOWHERE if view.text or view.ref is not None else _CHOOSE
         self.or_words.say(view.problem or ("" if view.places else nothing))
 
@@ -151,17 +155,22 @@ class WhyWindow(QDialog):
             self._ask(text)
 
 
-def _rows(view: WhyView) -> Iterator[FoundRow]:
+def _rows(view: WhyView) -> Iterator[Row]:
     kind: SourceKind | None = None
     for place in view.places:
         if place.kind != kind:
             kind = place.kind
             alike = [one for one in view.places if one.kind == kind]
             places = len(alike) + sum(one.more for one in alike)
-            yield FoundRow(_GROUPS[kind], word=count(places, "place"))
+            yield Row(_GROUPS[kind], word=count(places, "place"), strong=True)
         more = f" · and {count(place.more, 'more place')}" if place.more else ""
-        yield FoundRow(
-            place.title + more, word=how_words(place), excerpt=place.excerpt, spans=place.spans, key=place
+        yield Row(
+            place.title + more,
+            word=how_words(place),
+            detail=place.excerpt,
+            spans=place.spans,
+            link=True,
+            key=place,
         )
 
 

@@ -21,7 +21,7 @@ _FILLED: dict[str, Callable[[StepView], object]] = {
     "Plan & remedies": lambda step: (
         step.plan.subtasks or step.plan.remedies or step.plan.judgements or step.plan.experience
     ),
-    "Exemplars": lambda step: step.exemplars.rows or step.exemplars.progress or step.exemplars.problems,
+    "Exemplars": lambda step: step.exemplars.rows or step.exemplars.problems,
 }
 """Whether a step has content for the panel."""
 

@@ -113,7 +113,8 @@ class _Glyph(QIconEngine):
 class Theme(QObject):
     """Has the current colours and fonts, and reports changes.
 
-    `changed` is sent after palette and style sheet are set, so a widget that paints itself only has to update.
+    `changed` is sent after palette and style sheet are set, which repaints every widget: only what was made in the
+    colours of before has to be made again.
     """
 
     changed = Signal()

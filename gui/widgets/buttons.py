@@ -84,7 +84,6 @@ def icon_button(
     button.setIconSize(QSize(size, size))
     if do is not None:
         button.clicked.connect(lambda: do())
-    theme.changed.connect(button.update)
     return button
 
 
@@ -136,7 +135,6 @@ class PickerButton(QToolButton):
         self.setMenu(QMenu(self))
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
-        theme.changed.connect(self.update)
 
     @property
     def value(self) -> str:

@@ -20,6 +20,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QContextMenuEvent, QFont, QKeyEvent, QKeySequence, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
+    QHeaderView,
     QListView,
     QMenu,
     QSizePolicy,
@@ -148,7 +149,7 @@ class RowDelegate(QStyledItemDelegate):
 
 
 class TableRows(QObject):
-    """Keeps the rows of a table at `height`, given for normal text size; rows and columns grow with the text."""
+    """Sets a table up, with rows of this `height`, given for normal text size; rows and columns grow with the text."""
 
     def __init__(self, theme: Theme, height: int, table: QTableView) -> None:
         super().__init__(table)
@@ -157,6 +158,14 @@ class TableRows(QObject):
         self._table = table
         self.resizing = False
         """Whether columns are being resized now because the text size changed."""
+        table.setShowGrid(False)
+        table.setWordWrap(False)
+        table.setTabKeyNavigation(False)
+        table.setHorizontalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
+        table.setVerticalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
+        table.verticalHeader().hide()
+        table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        table.horizontalHeader().setHighlightSections(False)
         theme.text_resized.connect(self._on_text_resized)
         self._on_text_resized(1.0)
 

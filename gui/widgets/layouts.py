@@ -199,12 +199,17 @@ def in_sections(*contents: QWidget) -> QWidget:
     return holding(in_column(None, *contents, 1, margins=(0, 0, 0, 6), spacing=0))
 
 
+def area_around(widget: QWidget) -> QScrollArea | None:
+    """Return the area that scrolls a widget, if there is one."""
+    above: QWidget | None = widget.parentWidget()
+    while above is not None and not isinstance(above, QScrollArea):
+        above = above.parentWidget()
+    return above
+
+
 def reveal(widget: QWidget) -> None:
     """Scroll the area around a widget so that it is visible, once the layout has made space for it."""
-    area: QWidget | None = widget.parentWidget()
-    while area is not None and not isinstance(area, QScrollArea):
-        area = area.parentWidget()
-    if isinstance(area, QScrollArea):
+    if (area := area_around(widget)) is not None:
         QTimer.singleShot(0, widget, lambda: area.ensureWidgetVisible(widget, 0, 4))
 
 

@@ -65,7 +65,6 @@ class OriginMark(QWidget):
         self._origin: Origin = origin
         self._text: str = origin
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        theme.changed.connect(self.update)
         self.show_origin(origin)
 
     @property

@@ -147,18 +147,12 @@ class PlainTable(QTableView):
         self.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
         modes = QTableView.SelectionMode
         self.setSelectionMode(modes.ExtendedSelection if several else modes.SingleSelection)
-        self.setShowGrid(False)
-        self.setWordWrap(False)
-        self.setTabKeyNavigation(False)
         self.setFrameShape(QTableView.Shape.NoFrame)
         self.setFont(theme.text_font())
-        self.setHorizontalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
-        self.verticalHeader().hide()
         self._rows = TableRows(theme, 25, self)
         header = self.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         header.setStretchLastSection(True)
-        header.setHighlightSections(False)
         header.setSortIndicatorClearable(True)
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
         self.setSortingEnabled(True)
@@ -168,7 +162,6 @@ class PlainTable(QTableView):
         self.selectionModel().currentRowChanged.connect(self._on_current)
         self.selectionModel().selectionChanged.connect(lambda *_: self.marked.emit())
         RowMenu(self)
-        theme.changed.connect(self.viewport().update)
 
     @property
     def lines(self) -> tuple[TableLine, ...]:

@@ -4,9 +4,10 @@ from collections.abc import Iterable
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QMenu, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QLabel, QLineEdit, QMenu, QPlainTextEdit, QWidget
 
 from core.schema.formats import cut
+from gui.widgets.copying import to_clipboard
 
 _SHOWN = 30
 
@@ -68,6 +69,6 @@ def _standard(widget: QWidget) -> QMenu:
         return widget.createStandardContextMenu()
     menu = QMenu(widget)
     text = selected_in(widget) or _whole(widget)
-    copy = menu.addAction("Copy", lambda: QApplication.clipboard().setText(text))
+    copy = menu.addAction("Copy", lambda: to_clipboard([text]))
     copy.setShortcut(QKeySequence.StandardKey.Copy)
     return menu

@@ -29,6 +29,7 @@ from PySide6.QtGui import (
     QPainter,
     QPen,
     QResizeEvent,
+    QTextCharFormat,
     QTextLayout,
     QTextOption,
     QWheelEvent,
@@ -36,7 +37,6 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import (
     QFrame,
     QListView,
-    QScrollArea,
     QSizePolicy,
     QStyle,
     QStyleOptionViewItem,
@@ -45,6 +45,8 @@ from PySide6.QtWidgets import (
 
 from gui.theme.theme import Theme
 from gui.widgets.item_views import RIGHT, ROW, Index, RowDelegate, RowMenu, RowsModel
+from gui.widgets.layouts import area_around
+from gui.widgets.lined_text import in_utf16
 
 _SIDE = 10
 _ICON = 18
@@ -70,6 +72,8 @@ class Row:
     """At the right of the first line."""
     detail: str = ""
     """Small text below, with its own line breaks."""
+    spans: tuple[tuple[int, int], ...] = ()
+    """The highlighted ranges of the detail, which is then an excerpt of what a machine wrote or reads."""
     strong: bool = False
     quiet: bool = False
     """For things that are over or were not used."""
@@ -129,8 +133,20 @@ class RowPainter(RowDelegate):
         painter.setFont(self.theme.small_font())
         painter.setPen(self.theme.colour(row.tone))
         painter.drawText(word, int(RIGHT), row.word)
-        painter.setPen(self.theme.colour("dim"))
-        wrapped(self.theme.small_font(), row.detail, detail.width()).draw(painter, QPointF(detail.topLeft()))
+        painter.setPen(self.theme.colour("text" if row.spans else "dim"))
+        marks = [self._mark(row.detail, span) for span in row.spans]
+        below = wrapped(self._small(row), row.detail, detail.width(), marks)
+        below.draw(painter, QPointF(detail.topLeft()))
+
+    def _mark(self, text: str, span: tuple[int, int]) -> QTextLayout.FormatRange:
+        """Return a highlighted range of a text, in the positions and with the look that it is drawn with."""
+        look = QTextCharFormat()
+        look.setBackground(self.theme.colour("found"))
+        look.setFontUnderline(True)
+        mark = QTextLayout.FormatRange()
+        mark.start, end = in_utf16(text, list(span))
+        mark.length, mark.format = end - mark.start, look
+        return mark
 
     def check_of(self, row: Row, rect: QRect) -> QRect:
         """Return the position of the check box of a row that is drawn in `rect`; an empty rectangle if it has none."""
@@ -152,6 +168,9 @@ class RowPainter(RowDelegate):
 
     def _font(self, row: Row) -> QFont:
         return self.theme.machine_font() if row.machine else self.theme.text_font(bold=row.strong)
+
+    def _small(self, row: Row) -> QFont:
+        return self.theme.machine_font() if row.spans else self.theme.small_font()
 
     def _places(self, row: Row, rect: QRect) -> tuple[QRect, QRect, QRect]:
         """Return the positions of text, word and detail.
@@ -180,7 +199,7 @@ class RowPainter(RowDelegate):
         text = _room(font, row.text, QRect(left, top, max(40, right - beside - left), 0))
         word = QRect(right - beside, top, beside, _line(font))
         below = QRect(left, text.bottom() + 1, max(40, right - left), 0)
-        return text, word, _room(self.theme.small_font(), row.detail, below)
+        return text, word, _room(self._small(row), row.detail, below)
 
 
 class Rows(QListView):
@@ -323,11 +342,9 @@ class Rows(QListView):
 
     def _reveal(self, index: QModelIndex) -> None:
         """Scroll the panel so that the row is visible."""
-        area: QWidget | None = self.parentWidget()
-        while area is not None and not isinstance(area, QScrollArea):
-            area = area.parentWidget()
-        inside = area.widget() if isinstance(area, QScrollArea) else None
-        if isinstance(area, QScrollArea) and inside is not None:
+        area = area_around(self)
+        inside = None if area is None else area.widget()
+        if area is not None and inside is not None:
             rect = self.visualRect(index)
             middle = self.viewport().mapTo(inside, rect.center())
             area.ensureVisible(middle.x(), middle.y(), 0, rect.height() // 2 + 6)

@@ -32,7 +32,6 @@ class SearchField(QLineEdit):
         self.setAccessibleName(placeholder)
         self.setClearButtonEnabled(True)
         self.addAction(theme.icon("search"), QLineEdit.ActionPosition.LeadingPosition).setText("Search")
-        theme.changed.connect(self.update)
 
     def reach(self) -> None:
         """Focus the field and select its text."""

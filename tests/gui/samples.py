@@ -465,8 +465,6 @@ STACK = StackView(
             began=4,
             history=("4. click [6]: green was chosen", "5. click [6]: not done yet"),
             notes=("The lamp is 20 inches high.",),
-            instruction="Look at one item and say whether it is what is wanted.\n\n"
-            "Come back with yes, or with what does not fit.",
             calls=(3,),
             file="/home/someone/.local/share/backstep/policies/shop/verify_item.md",
         ),

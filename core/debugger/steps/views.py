@@ -148,7 +148,6 @@ class FrameView(Record):
     history: tuple[str, ...] = ()
     """Its own steps, a line each."""
     notes: tuple[str, ...] = ()
-    instruction: str = ""
     calls: tuple[int, ...] = ()
     """The LLM calls of this step that were asked in it; the Prompt panel shows them."""
     file: str = ""
@@ -241,8 +240,6 @@ class ExemplarsView(Record):
     why: str = ""
     recalled_at: int = 0
     """The step at which they were recalled."""
-    progress: str = ""
-    """Such as ``embedding 40 of 200``, while the index is made."""
     problems: tuple[str, ...] = ()
     """Lines of exemplar files that are left out, with what is wrong."""
     message: str = ""

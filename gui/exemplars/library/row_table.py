@@ -15,7 +15,7 @@ from PySide6.QtCore import (
     Signal,
 )
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHeaderView, QMenu, QTableView, QWidget
+from PySide6.QtWidgets import QMenu, QTableView, QWidget
 
 from core.debugger.exemplars.library.views import Chosen, ListView, Query
 from core.exemplars.library.records import DESCENDING, LibraryRow
@@ -59,21 +59,12 @@ class RowTable(QTableView):
         self.setAccessibleName("Exemplars")
         self.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QTableView.SelectionMode.ExtendedSelection)
-        self.setVerticalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
-        self.setHorizontalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
-        self.setShowGrid(False)
-        self.setWordWrap(False)
-        self.setTabKeyNavigation(False)
         self.setFont(theme.text_font())
-        vertical = self.verticalHeader()
-        vertical.hide()
-        vertical.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         TableRows(theme, _ROW, self)
         header = self.horizontalHeader()
         header.setSectionsMovable(True)
         header.setSectionsClickable(True)
         header.setSortIndicatorShown(True)
-        header.setHighlightSections(False)
         header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         header.customContextMenuRequested.connect(self._on_header_menu)
         header.sectionClicked.connect(self._on_heading)
@@ -91,7 +82,6 @@ class RowTable(QTableView):
         self.verticalScrollBar().valueChanged.connect(self._on_moved)
         self.doubleClicked.connect(self._on_opened)
         self.rows_model.dataChanged.connect(self._on_came)
-        theme.changed.connect(self.viewport().update)
 
     # Content
 

@@ -1,10 +1,9 @@
 """Log: what the pages of the step in view reported, its LLM calls, and what the program did, in the order of time."""
 
-from collections.abc import Callable, Iterable
 from typing import Any, get_args
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QTimer, Signal, Slot
-from PySide6.QtWidgets import QAbstractItemView, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QComboBox, QWidget
 
 from core.browser.log.records import RequestEntry, counts
 from core.debugger.breakpoints.kinds.problems import LLMCall
@@ -13,17 +12,16 @@ from core.debugger.timeline.views import PageLogView
 from core.schema.events import LogLine
 from core.schema.formats import count, thousands
 from core.schema.messages import Purpose
-from gui.panels.log.rows import LogRow, call_row, clock, note_row, page_rows, program_row
+from gui.panels.log.lines import CHOICES, LogList, LogModel
+from gui.panels.log.rows import call_row, note_row, page_rows
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
-from gui.widgets.copying import CopyEntry
-from gui.widgets.item_views import ROW, Index, MenuEntry, RowMenu
-from gui.widgets.line_list import Column, LineList, LineModel
+from gui.widgets.copying import CopyEntry, to_clipboard
+from gui.widgets.item_views import MenuEntry, RowMenu
+from gui.widgets.layouts import in_column, in_row
+from gui.widgets.search import SearchField
+from gui.widgets.words import OrWords, labelled
 
-KEPT = 10_000
-"""How many lines of the program are kept."""
-_SLACK = 1_000
-"""How many more there are before the oldest are dropped."""
 _READING = "The page log of this step is being read."
 _QUIET = "The pages of this step reported nothing: no console messages, errors, requests or dialogs."
 _NOTHING = (
@@ -31,120 +29,43 @@ _NOTHING = (
     "show here."
 )
 
-_OF_PAGES = ("console", "error", "request", "dialog", "note")
-_CHOICES: tuple[tuple[str, Callable[[LogRow], bool]], ...] = (
-    ("Everything", lambda row: True),
-    ("This step", lambda row: row.source != "program"),
-    ("LLM calls", lambda row: row.source == "call"),
-    ("Page", lambda row: row.source in _OF_PAGES),
-    ("Console", lambda row: row.source in ("console", "error")),
-    ("Requests", lambda row: row.source == "request"),
-    ("Dialogs", lambda row: row.source == "dialog"),
-    ("Program", lambda row: row.source == "program"),
-    ("Warnings and errors", lambda row: row.wrong),
-)
-"""The filter's choices, and which rows each shows."""
 
-
-class LogModel(LineModel[LogRow]):
-    """The lines of the step in view and of the program, of which those that match filter and search are rows."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.all: list[LogRow] = []
-        self.rows: list[LogRow] = []
-        self._program: list[LogRow] = []
-        self.of_step: list[LogRow] = []
-
-    @property
-    def wrong(self) -> int:
-        """How many of all lines report something wrong."""
-        return sum(row.wrong for row in self.all)
-
-    def show_step_rows(self, rows: Iterable[LogRow]) -> None:
-        """Replace the lines of the step in view; what is current and selected has to be chosen again."""
-        self.of_step = list(rows)
-        self._merge()
-
-    def add(self, lines: Iterable[LogLine]) -> None:
-        """Add lines of the program."""
-        new = [program_row(line) for line in lines][-KEPT:]
-        if not new:
-            return
-        self._program += new
-        over = len(self._program) > KEPT + _SLACK
-        if over:
-            del self._program[:-KEPT]
-        if over or (self.all and self.all[-1].time > new[0].time):
-            self._merge()
-            return
-        self.all += new
-        fitting = [row for row in new if self.fits(row)]
-        if fitting:
-            first = len(self.rows)
-            self.beginInsertRows(QModelIndex(), first, first + len(fitting) - 1)
-            self.rows.extend(fitting)
-            self.endInsertRows()
-
-    def clear(self) -> None:
-        """Remove the lines of the program."""
-        self._program.clear()
-        self._merge()
-
-    def _merge(self) -> None:
-        self.all = sorted((*self.of_step, *self._program), key=lambda row: row.time)
-        self.show_rows([row for row in self.all if self.fits(row)])
-
-    def is_of(self, row: LogRow, chosen: int) -> bool:
-        return _CHOICES[chosen][1](row)
-
-    def searched(self, row: LogRow) -> str:
-        return f"{row.sign} {row.whole} {row.of.level if isinstance(row.of, LogLine) else ''}"
-
-    def copied(self, row: LogRow) -> str:
-        level = f"{row.of.level:<7}  " if isinstance(row.of, LogLine) else ""
-        return f"{clock(row.time)}  {row.moment:<6}  {row.sign:<10}  {level}{row.whole}"
-
-    def spoken_text(self, row: LogRow) -> str:
-        return f"{row.moment} {row.sign} {row.text}".strip()
-
-    def whole(self, row: LogRow) -> str:
-        return row.whole
-
-
-def _columns(index: Index) -> tuple[Column, ...]:
-    """Return time, part of the step, kind and text."""
-    row: LogRow | None = index.data(ROW)
-    if row is None:
-        return ()
-    what = (row.text, row.tone if row.wrong else "text", 0)
-    moment = clock(row.time) if row.time else ""  # Nothing of a step may have a time.
-    return (moment, "dim", 13), (row.moment, "dim", 7), (row.sign, row.tone, 10), what
-
-
-class LogPanel(LineList):
+class LogPanel(QWidget):
     """Shows the log of the step in view between the lines of the program; stays at the end unless scrolled up."""
 
+    fact_changed = Signal(str)
     call_wanted = Signal(int)
     """The number of the LLM call whose prompt to show."""
     breakpoint_wanted = Signal(object)
     """A `Breakpoint` at calls with the purpose of one in the list."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        self.model = LogModel()
+        super().__init__(parent)
+        self.model = LogModel(self)
         self._log = PageLogView()
         self._calls: tuple[CallView, ...] = ()
         self._is_live = False
         self._shown = (0, 0)
         """Run and number of the step whose lines are shown."""
-        choice = ("Filter", "Which lines to show", [name for name, _fits in _CHOICES])
-        super().__init__(theme, self.model, _columns, name="Log", choice=choice, parent=parent)
+        self.choice = labelled(QComboBox(self), "Filter", "Which lines to show")
+        self.choice.addItems([name for name, _fits in CHOICES])
+        self.choice.currentIndexChanged.connect(self._on_filter)
+        self.search = SearchField(theme, "Search (Ctrl+F)", self)
+        self.search.setMaximumWidth(230)
+        self.search.textChanged.connect(self._on_filter)
+        copied = "Copy the selected lines, or all that show (Ctrl+C in the list)"
+        self.copy_button = key_button("Copy", copied, "", self.copy, self)
+        self.list = LogList(theme, self.model, self)
         RowMenu(self.list, self.entries, copies=self._copies, record=self._record)
         self.list.activated.connect(self._on_activated)
+        self.list.copy_wanted.connect(self.copy)
+        self.list.clear_wanted.connect(self._on_clear)
         emptied = "Remove the lines of the program; the trace keeps what belongs to runs (Ctrl+L in the list)"
         self.clear_button = key_button("Clear", emptied, "", self._on_clear, self)
-        self.list.clear_wanted.connect(self._on_clear)
-        self.head.addWidget(self.clear_button)
+        self.or_words = OrWords(self.list, self)
+        right = ((self.search, 1), self.copy_button, self.clear_button)
+        head = in_row(None, self.choice, 1, *right, margins=(10, 3, 8, 3), spacing=6)
+        in_column(self, head, (self.or_words, 1), spacing=0)
         self._gathering = QTimer(self, singleShot=True, interval=0)
         """Of a step, calls and page log come one after the other."""
         self._gathering.timeout.connect(self.gather)
@@ -273,8 +194,18 @@ class LogPanel(LineList):
         if isinstance(of, CallView):
             self.call_wanted.emit(of.number)
 
+    def focus_search(self) -> None:
+        self.search.reach()
+
+    def copy(self) -> None:
+        """Copy the selected lines, or all shown lines if none is selected."""
+        chosen = sorted(index.row() for index in self.list.selectionModel().selectedIndexes())
+        rows = [self.model.rows[at] for at in chosen] or self.model.rows
+        to_clipboard([self.model.copied(row) for row in rows])
+
     def _on_filter(self) -> None:
-        super()._on_filter()
+        self.model.show_only(self.choice.currentIndex(), self.search.text())
+        self._tell()
         self.list.scrollToBottom()
 
     def _on_clear(self) -> None:
@@ -283,7 +214,8 @@ class LogPanel(LineList):
 
     def _tell(self) -> None:
         empty = "" if self.model.total else self._note or _NOTHING
-        self.say(empty, "No line matches the filter and the search above.")
+        none_fits = "" if self.model.rows else "No line matches the filter and the search above."
+        self.or_words.say(empty or none_fits)
         left_out = sum(counts(self._log.parts).values()) - len(page_rows(self._log.parts))
         total, wrong = self.model.total + left_out, self.model.wrong
         self.fact_changed.emit(

@@ -56,6 +56,11 @@ class LogRow:
     of: LogEntry | CallView | LogLine | None = None
     """What it is the line of; None for entries that were left out."""
 
+    @property
+    def spoken(self) -> str:
+        """The line as a screen reader speaks it."""
+        return f"{self.moment} {self.sign} {self.text}".strip()
+
 
 def page_rows(parts: Iterable[LogPart]) -> list[LogRow]:
     """Return the rows of what pages reported."""

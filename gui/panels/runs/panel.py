@@ -162,7 +162,6 @@ class RunsPanel(QWidget):
             shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
         self.or_words = OrWords(self.tree, self)
         in_column(self, self.or_words)
-        theme.changed.connect(self.tree.viewport().update)
         self.or_words.say(_NO_RUN)
 
     @Slot(object)

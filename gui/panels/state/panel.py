@@ -68,7 +68,6 @@ class StatePanel(EditablePanel):
         self.details_button.setProperty("flat", True)
         self.details_button.setStyleSheet("text-align: left; padding-left: 2px")
         self.details_button.clicked.connect(lambda: self.show_details(self.details.isHidden()))
-        theme.changed.connect(self._tell_details)
         area = in_sections(head, notes, indented(self.details_button), self.details)
         self.or_words = OrWords(area, self)
         in_column(self, self.or_words)

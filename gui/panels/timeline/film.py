@@ -78,7 +78,6 @@ class FilmStrip(QListView):
         self.setProperty("film", True)
         self.viewport().setMouseTracking(True)
         theme.text_resized.connect(self._lay_out)
-        theme.changed.connect(self.viewport().update)
 
     @property
     def at(self) -> StepSpan | None:

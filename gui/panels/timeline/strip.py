@@ -62,7 +62,6 @@ class HeightGrip(QWidget):
         self.setCursor(Qt.CursorShape.SplitVCursor)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         labelled(self, "Height of the filmstrip", "Drag, or press Up and Down, to resize the filmstrip")
-        theme.changed.connect(self.update)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self._from = event.globalPosition().y()

@@ -67,7 +67,10 @@ def test_a_bisection_is_asked_previewed_begun_and_shown_among_the_evaluations(
         ("every 2", {"every": 2}, ""),
         ("1, 3-4", {"steps": (1, 3, 4)}, ""),
         ("3-", {}, "is not a step"),
+        (" every 2", {"every": 2}, ""),
         ("every x", {}, "is not a step"),
+        ("every", {}, "one number"),
+        ("every 2, 3", {}, "one number"),
     ],
 )
 def test_steps_are_written_as_numbers_ranges_or_every_so_many(

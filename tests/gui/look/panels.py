@@ -149,15 +149,6 @@ def exemplar_read(studio: Studio) -> QWidget:
     return shown
 
 
-def exemplars_indexed(studio: Studio) -> None:
-    studio.review()
-    studio.window.docks.places["Exemplars"].bring()
-    view = samples.EXEMPLARS.replace(rows=(), family="", votes=(), why="")
-    studio.session.step_changed.send(
-        samples.STEP.replace(exemplars=view.replace(progress="embedding 40 of 200"))
-    )
-
-
 def branches(studio: Studio) -> QWidget:
     shown = large(studio, "Runs & steps", 330, 520)
     studio.session.runs_changed.send(samples.BRANCHED)

@@ -65,16 +65,6 @@ def test_what_was_asked_shows_with_the_embedding(panel: ExemplarsPanel):
     assert panel.query_section.fact.text() == EXEMPLARS.embedding
 
 
-def test_the_making_of_the_index_is_reported_as_it_goes(panel: ExemplarsPanel, qtbot: QtBot):
-    with qtbot.waitSignal(panel.fact_changed) as emitted:
-        panel.show_exemplars(ExemplarsView(progress="embedding 40 of 200"))
-    assert emitted.args == ["embedding 40 of 200"]
-    assert says(panel) == ""
-    assert "embedding 40 of 200" in panel.progress.text()
-    panel.show_exemplars(EXEMPLARS)
-    assert not panel.progress.isVisible()
-
-
 def test_where_all_are_beyond_the_threshold_none_is_used(panel: ExemplarsPanel, qtbot: QtBot):
     rows = tuple(row.replace(used=False) for row in EXEMPLARS.rows)
     view = EXEMPLARS.replace(rows=rows, family="", threshold=0.1)

@@ -153,6 +153,13 @@ def test_copying_takes_what_is_folded_too(make):
     assert '"parameters"' in QApplication.clipboard().text()
 
 
+def test_copying_takes_what_follows_a_nul(make):
+    panel = make(PromptPanel)
+    panel.show_calls((samples.CALLS[0].replace(reply="before\x00after"),))
+    panel.copy_button.click()
+    assert "after" in QApplication.clipboard().text()
+
+
 def test_a_call_is_gone_to_with_its_messages_unfolded(make, qtbot: QtBot):
     panel = make(PromptPanel)
     long = samples.CALLS[0].replace(reply="word " * 400)

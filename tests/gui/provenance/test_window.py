@@ -28,7 +28,7 @@ def test_words_are_looked_for_at_once_and_shown_in_groups(why, asked):
     why.begin(18, 5, " Buy now ")
     assert asked == [WhyQuestion(run=18, step=5, text="Buy now")]
     why.show_view(WHY)
-    titles = [row.title for row in why.list.rows if row.key is None]
+    titles = [row.text for row in why.list.rows if row.key is None]
     assert titles == [
         "The prompt: what the LLM was shown",
         "The page as it was read",
@@ -37,7 +37,7 @@ def test_words_are_looked_for_at_once_and_shown_in_groups(why, asked):
     ]
     assert why.verdict.text() == WHY.verdict
     assert why.list.rows[5].word == "but for case and spaces"
-    assert "and 3 more places" in why.list.rows[5].title
+    assert "and 3 more places" in why.list.rows[5].text
     assert not why.list.grab().isNull()
 
 

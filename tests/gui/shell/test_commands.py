@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog, QInputDialog
+from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QInputDialog
 from pytestqt.qtbot import QtBot
 
 from core.debugger.steps.views import DiagramState, StepView
@@ -82,6 +82,15 @@ def test_no_key_is_used_twice_and_tooltips_name_them(window: MainWindow):
         keys += [key.toString() for key in bound.action.shortcuts()]
     assert all(keys)
     assert sorted(keys) == sorted(set(keys))
+
+
+def test_no_button_of_the_window_has_the_key_of_a_command_or_a_menu(window: MainWindow):
+    of_commands = {key.toString() for action in window.actions_by_name.values() for key in action.shortcuts()}
+    of_commands |= {QKeySequence.mnemonic(menu).toString() for menu in MENU_BAR}
+    assert "Alt+E" in of_commands
+    of_buttons = {button.shortcut().toString() for button in window.findChildren(QAbstractButton)} - {""}
+    assert "Alt+C" in of_buttons
+    assert not of_buttons & of_commands
 
 
 def test_the_page_of_keys_says_what_the_records_say(window: MainWindow):

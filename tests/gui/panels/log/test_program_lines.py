@@ -5,7 +5,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from gui.panels.log.panel import KEPT, LogPanel
+from gui.panels.log.lines import KEPT
+from gui.panels.log.panel import LogPanel
 from tests.gui import samples
 
 

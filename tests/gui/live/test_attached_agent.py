@@ -29,10 +29,9 @@ BUTTONS = "".join(
 
 def steps_of(desk: AttachedWindow) -> tuple[StepRow, ...]:
     store = desk.stored()
-    try:
-        return store.steps(store.runs()[0].run)
-    finally:
-        store.close()
+    steps = store.steps(store.runs()[0].run)
+    store.close()
+    return steps
 
 
 def last_words(desk: AttachedWindow) -> str:

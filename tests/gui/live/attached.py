@@ -89,6 +89,27 @@ class AttachedWindow(LiveWindow):
         )
         return self.window.step_in_view
 
+    def branched(self, *left: int | None) -> int:
+        """Wait until another run than these is in view and can be stepped, and return it."""
+        self.wait_until(lambda: self.window.view.run not in (None, *left))
+        self.wait_for("waiting")
+        assert self.window.view.run is not None
+        return self.window.view.run
+
+    def ran(self) -> int:
+        """Let the run go on to its end, and return it."""
+        self.trigger("run")
+        self.wait_for("ended")
+        assert self.window.view.run is not None
+        return self.window.view.run
+
+    def edit_to(self, name: str) -> None:
+        """Choose the click on a button in place of the action under review."""
+        rows = self.window.step_in_view.permissible.rows
+        other = next(row.text for row in rows if row.name == "click" and name in row.label)
+        self.session.edits.edit_action(other)
+        self.wait_until(lambda: self.window.step_in_view.action.action == other)
+
     def recorded(self, run: int, step: int) -> StepView:
         """Show a stored step and return it."""
         self.session.trace.show_step(run, step)

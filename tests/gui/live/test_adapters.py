@@ -50,8 +50,7 @@ def attach(desk: AttachedWindow, name: str) -> None:
 
 def test_an_example_is_answered_to_success(desk: AttachedWindow, name: str) -> None:
     attach(desk, name)
-    desk.trigger("run")
-    desk.wait_for("ended")
+    desk.ran()
     assert desk.window.view.success is True, "\n".join(desk.view.output[-40:])
 
 
@@ -91,8 +90,7 @@ def test_it_stops_at_an_action_has_its_reply_edited_and_goes_on_to_success(
         breakpoints.remove(one.number)
     desk.session.edits.apply_text("prompt", text.replace("12.00", "9.50"))
     desk.wait_until(lambda: bool(desk.window.view.held_edits))
-    desk.trigger("run")
-    desk.wait_for("ended")
+    desk.ran()
     assert desk.window.view.success is True, "\n".join(desk.view.output[-40:])
     store = desk.stored()
     actions = [step.action for step in store.steps(store.runs()[0].run)]
@@ -125,24 +123,19 @@ def test_gone_back_to_a_step_it_comes_there_and_goes_on_to_success(desk: Attache
     if name in NUMBERS_NODES:
         pytest.skip("Its names of elements are the engine's numbers of nodes, which our own reading moves.")
     attach(desk, name)
-    desk.trigger("run")
-    desk.wait_for("ended")
-    run = desk.window.view.run
-    assert run is not None
+    run = desk.ran()
     store = desk.stored()
     step = [one.number for one in store.steps(run) if one.action.startswith("click")][1]
     store.close()
     desk.session.branches.go_back(run, step)
-    desk.wait_until(lambda: desk.window.view.run not in (None, run))
-    desk.wait_for("waiting")
+    branch = desk.branched(run)
     parted = desk.view.parted
     assert parted is None, difference(parted.recorded, parted.asked)
     assert desk.window.view.step == step
     store = desk.stored()
-    restored = store.pages.restored(desk.window.view.run)
+    restored = store.pages.restored(branch)
     store.close()
     assert restored is not None
     assert restored.verified, restored.sentence
-    desk.trigger("run")
-    desk.wait_for("ended")
+    desk.ran()
     assert desk.window.view.success is True, "\n".join(desk.view.output[-40:])

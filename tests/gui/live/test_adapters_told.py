@@ -44,10 +44,7 @@ def test_its_own_steps_have_their_numbers_goals_and_actions_by_name(
     desk: AttachedWindow, name: str, types: str, clicks: str
 ) -> None:
     attach(desk, name)
-    desk.trigger("run")
-    desk.wait_for("ended")
-    run = desk.window.view.run
-    assert run is not None
+    run = desk.ran()
     store = desk.stored()
     told = agent_steps(store, run)
     states = [record_of(Recognised, store.step(run, row.number).records) for row in store.steps(run)]
@@ -164,16 +161,14 @@ def test_reward_and_end_come_from_the_environment_and_all_calls_of_a_step_are_in
     (tmp_path / "presser.py").write_text(program, encoding="utf-8")
     python = Path(ENVIRONMENTS) / name / "bin" / "python"
     desk.attach(command=(str(python), "presser.py"), url=page_file(tmp_path, BUTTONS))
-    desk.trigger("run")
-    desk.wait_for("ended")
+    run = desk.ran()
     view = desk.window.view
     assert (view.success, view.reward) == (True, 1.0), "\n".join(desk.view.output[-40:])
     assert "by the agent's own environment" in view.message
-    assert view.run is not None
     store = desk.stored()
-    told = agent_steps(store, view.run)
-    verdict = store.run(view.run).verdict
-    targets = [row.target for row in store.steps(view.run) if row.target]
+    told = agent_steps(store, run)
+    verdict = store.run(run).verdict
+    targets = [row.target for row in store.steps(run) if row.target]
     store.close()
     assert verdict.judge == "agent"
     assert [(one.number, one.goal) for one in told] == [(1, "Press Two"), (2, "Press Two")]

@@ -2,12 +2,12 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import httpx2
 import pytest
-from playwright.async_api import Browser, Dialog, Error, Page, async_playwright
+from playwright.async_api import Browser, Dialog, Error, Page, Playwright, async_playwright
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
@@ -36,13 +36,29 @@ async def served(browser: Browsing, on_act: OnAct = carry_out) -> AsyncGenerator
         await server.close()
 
 
-@asynccontextmanager
-async def agent(browser: Browsing, on_act: OnAct = carry_out) -> AsyncGenerator[Browser, None]:
-    """Connect a Playwright of an agent's own."""
-    async with served(browser, on_act) as address, async_playwright() as playwright:
-        client = await playwright.chromium.connect_over_cdp(address)
-        yield client
-        await client.close()
+Agent = Callable[..., AbstractAsyncContextManager[Browser]]
+
+
+@pytest.fixture(scope="module")
+def driver(started: Browsing) -> Iterator[Playwright]:
+    """A Playwright of an agent's own."""
+    playwright = started.worker.run(async_playwright().start())
+    yield playwright
+    started.worker.run(playwright.stop())
+
+
+@pytest.fixture
+def agent(browser: Browsing, driver: Playwright) -> Agent:
+    """Connects it, as long as the context lasts."""
+
+    @asynccontextmanager
+    async def connected(on_act: OnAct = carry_out) -> AsyncGenerator[Browser, None]:
+        async with served(browser, on_act) as address:
+            client = await driver.chromium.connect_over_cdp(address)
+            yield client
+            await client.close()
+
+    return connected
 
 
 def page_of(connected: Browser) -> Page:
@@ -52,11 +68,16 @@ def page_of(connected: Browser) -> Page:
 
 
 @in_browser
-async def test_it_acts_in_the_page_that_is_shown(browser: Browsing, site: Site) -> None:
+async def test_it_acts_in_the_page_that_is_shown_and_has_its_cookies(
+    browser: Browsing, agent: Agent, site: Site
+) -> None:
     url = site.page("<label>Name <input></label><button onclick=\"this.textContent = 'done'\">go</button>")
-    async with agent(browser) as connected:
-        page = page_of(connected)
+    async with agent() as connected:
+        page, context = page_of(connected), connected.contexts[0]
+        await context.add_cookies([{"name": "a", "value": "b", "url": url}])
+        assert [(one["name"], one["value"]) for one in await context.cookies()] == [("a", "b")]
         await page.goto(url)
+        assert await page.evaluate("document.cookie") == "a=b"
         await page.get_by_label("Name").fill("Ada")
         await page.get_by_role("button").click()
         assert await page.get_by_role("button").inner_text() == "done"
@@ -66,11 +87,13 @@ async def test_it_acts_in_the_page_that_is_shown(browser: Browsing, site: Site) 
 
 
 @in_browser
-async def test_it_opens_and_closes_tabs_of_the_window(browser: Browsing, site: Site) -> None:
-    async with agent(browser) as connected:
-        context = connected.contexts[0]
-        second = await context.new_page()
-        await second.goto(site.page("<p>two"))
+async def test_it_opens_and_closes_tabs_of_the_window_and_makes_one_context_that_is_the_clean_profile(
+    browser: Browsing, agent: Agent, site: Site
+) -> None:
+    url = site.page("<p>two")
+    async with agent() as connected:
+        second = await connected.contexts[0].new_page()
+        await second.goto(url)
         assert await second.locator("p").inner_text() == "two"
         assert len(await browser.tabs.list()) == 2
         await page_of(connected).goto(site.page("<button>one</button>"))
@@ -78,34 +101,19 @@ async def test_it_opens_and_closes_tabs_of_the_window(browser: Browsing, site: S
         await page_of(connected).get_by_role("button").click()
         await second.close()
         assert len(await browser.tabs.list()) == 1
-
-
-@in_browser
-async def test_a_context_that_it_makes_is_the_clean_profile(browser: Browsing, site: Site) -> None:
-    async with agent(browser) as connected:
         context = await connected.new_context()
         page = await context.new_page()
-        url = site.page("<p>here")
         await page.goto(url)
-        assert await page.locator("p").inner_text() == "here"
+        assert await page.locator("p").inner_text() == "two"
         with pytest.raises(Error, match="one browser context"):
             await connected.new_context()
 
 
 @in_browser
-async def test_cookies_are_read_and_set(browser: Browsing, site: Site) -> None:
-    async with agent(browser) as connected:
-        context = connected.contexts[0]
-        url = site.page("<p>cookies")
-        await context.add_cookies([{"name": "a", "value": "b", "url": url}])
-        assert [(one["name"], one["value"]) for one in await context.cookies()] == [("a", "b")]
-        await page_of(connected).goto(url)
-        assert await page_of(connected).evaluate("document.cookie") == "a=b"
-
-
-@in_browser
-async def test_gestures_that_end_the_engine_are_answered_otherwise(browser: Browsing, site: Site) -> None:
-    async with agent(browser) as connected:
+async def test_gestures_that_end_the_engine_are_answered_otherwise_and_a_page_keeps_its_size(
+    browser: Browsing, agent: Agent, site: Site
+) -> None:
+    async with agent() as connected:
         page = page_of(connected)
         await page.goto(site.page("<div style='height: 5000px'></div>"))
         session = await connected.contexts[0].new_cdp_session(page)
@@ -113,27 +121,19 @@ async def test_gestures_that_end_the_engine_are_answered_otherwise(browser: Brow
         await page.wait_for_function("scrollY > 100")
         with pytest.raises(Error, match="crashes at this gesture"):
             await session.send("Input.synthesizePinchGesture", {"x": 50, "y": 50, "scaleFactor": 2})
-
-
-@in_browser
-async def test_only_the_address_with_its_token_is_answered(browser: Browsing) -> None:
-    async with served(browser) as address, httpx2.AsyncClient() as client:
-        assert (await client.get(f"{address}/json/version")).status_code == 200
-        wrong = address.rsplit("/", 1)[0]
-        assert (await client.get(f"{wrong}/guessed/json/version")).status_code == 404
-        listed = (await client.get(f"{address}/json/list")).json()
-        engine = (await browser.host.protocol_address()).partition("//")[2]
-        assert all(engine not in one["webSocketDebuggerUrl"] for one in listed)
+        width = await page.evaluate("innerWidth")
+        await page.set_viewport_size({"width": 3000, "height": 2000})
+        assert await page.evaluate("innerWidth") == width
 
 
 @in_browser
 async def test_tabs_have_names_that_are_the_same_for_whoever_does_the_same_again(
-    browser: Browsing, site: Site
+    browser: Browsing, agent: Agent, site: Site
 ) -> None:
     url = site.page("<iframe srcdoc='<p>inside'></iframe>")
     names: list[list[str]] = []
     for _ in range(2):
-        async with agent(browser) as connected:
+        async with agent() as connected:
             second = await connected.contexts[0].new_page()
             await second.goto(url)
             assert await second.frame_locator("iframe").locator("p").inner_text() == "inside"
@@ -149,11 +149,18 @@ async def test_tabs_have_names_that_are_the_same_for_whoever_does_the_same_again
 
 
 @in_browser
-async def test_a_tab_is_reached_by_its_name_at_an_address_of_its_own(browser: Browsing, site: Site) -> None:
+async def test_a_tab_is_reached_by_its_name_at_an_address_of_its_own_with_its_token(
+    browser: Browsing,
+) -> None:
     async with served(browser) as address, httpx2.AsyncClient() as client:
+        assert (await client.get(f"{address}/json/version")).status_code == 200
+        wrong = address.rsplit("/", 1)[0]
+        assert (await client.get(f"{wrong}/guessed/json/version")).status_code == 404
         (listed,) = (await client.get(f"{address}/json/list")).json()
         assert listed["id"] == listed["webSocketDebuggerUrl"].rsplit("/", 1)[1]
         assert listed["id"] not in await browser.host.tabs()
+        engine = (await browser.host.protocol_address()).partition("//")[2]
+        assert engine not in listed["webSocketDebuggerUrl"]
         async with protocol(listed["webSocketDebuggerUrl"]) as link:
             await link.send(json.dumps({"id": 1, "method": "Page.getFrameTree"}))
             answer = json.loads(await link.recv())
@@ -169,7 +176,7 @@ BUTTON = "<button onclick=\"this.textContent = 'done'\">go</button><p>words"
 
 @in_browser
 async def test_what_it_does_is_held_until_it_may_be_done_and_nothing_overtakes_it(
-    browser: Browsing, site: Site
+    browser: Browsing, agent: Agent, site: Site
 ) -> None:
     held, go_on = asyncio.Event(), asyncio.Event()
 
@@ -178,7 +185,7 @@ async def test_what_it_does_is_held_until_it_may_be_done_and_nothing_overtakes_i
             held.set()
             await go_on.wait()
 
-    async with agent(browser, hold) as connected:
+    async with agent(hold) as connected:
         page = page_of(connected)
         await page.goto(site.page(BUTTON))
         clicking = asyncio.ensure_future(page.get_by_role("button").click())
@@ -194,14 +201,18 @@ async def test_what_it_does_is_held_until_it_may_be_done_and_nothing_overtakes_i
 
 
 @in_browser
-async def test_what_is_refused_is_an_error_for_the_agent_and_does_not_happen(
-    browser: Browsing, site: Site
+async def test_what_is_refused_is_an_error_and_what_is_swallowed_is_none_and_neither_happens(
+    browser: Browsing, agent: Agent, site: Site
 ) -> None:
     async def refuse(message: ActMessage) -> None:
         if message.part.act.kind in ("click", "script"):
             raise Refused("Refused by the person.")
 
-    async with agent(browser, refuse) as connected:
+    async def swallow(message: ActMessage) -> None:
+        if message.part.act.kind == "click" and not message.part.announces:
+            raise Swallowed
+
+    async with agent(refuse) as connected:
         page = page_of(connected)
         await page.goto(site.page(BUTTON))
         with pytest.raises(Error, match="Refused by the person"):
@@ -209,30 +220,20 @@ async def test_what_is_refused_is_an_error_for_the_agent_and_does_not_happen(
         with pytest.raises(Error, match="Refused by the person"):
             await page.evaluate("document.querySelector('button').click()")
     await browser.find("button", "go")
-
-
-@in_browser
-async def test_what_is_swallowed_does_not_happen_and_the_agent_goes_on(browser: Browsing, site: Site) -> None:
-    async def swallow(message: ActMessage) -> None:
-        if message.part.act.kind == "click" and not message.part.announces:
-            raise Swallowed
-
-    async with agent(browser, swallow) as connected:
-        page = page_of(connected)
-        await page.goto(site.page(BUTTON))
-        await page.get_by_role("button").click()
-        assert await page.get_by_role("button").inner_text() == "go"
+    async with agent(swallow) as connected:
+        await page_of(connected).get_by_role("button").click()
+    await browser.find("button", "go")
 
 
 ASKING = "<button onclick=\"said.textContent = confirm('sure?') + '/' + prompt('name?', 'd')\">go</button><p id=said>"
 
 
 @in_browser
-async def test_dialogs_are_answered_by_the_agent(browser: Browsing, site: Site) -> None:
+async def test_dialogs_are_answered_by_the_agent(browser: Browsing, agent: Agent, site: Site) -> None:
     async def answer(dialog: Dialog) -> None:
         await (dialog.dismiss() if dialog.type == "confirm" else dialog.accept("Ada"))
 
-    async with agent(browser) as connected:
+    async with agent() as connected:
         page = page_of(connected)
         page.on("dialog", answer)
         await page.goto(site.page(ASKING))
@@ -275,19 +276,9 @@ def another_area(area: PageArea) -> Iterator[PageArea]:
 
 @pytest.mark.usefixtures("another_area")
 @in_browser
-async def test_a_page_that_is_no_tab_of_the_window_is_not_the_agents(browser: Browsing) -> None:
-    async with agent(browser) as connected:
+async def test_a_page_that_is_no_tab_of_the_window_is_not_the_agents(browser: Browsing, agent: Agent) -> None:
+    async with agent() as connected:
         assert [page.url for page in connected.contexts[0].pages] == ["about:blank"]
         session = await connected.new_browser_cdp_session()
         found = (await session.send("Target.getTargets"))["targetInfos"]
         assert len([one for one in found if one["type"] == "page"]) == 1
-
-
-@in_browser
-async def test_a_page_keeps_the_size_that_it_is_shown_in(browser: Browsing, site: Site) -> None:
-    async with agent(browser) as connected:
-        page = page_of(connected)
-        await page.goto(site.page(BUTTON))
-        width = await page.evaluate("innerWidth")
-        await page.set_viewport_size({"width": 3000, "height": 2000})
-        assert await page.evaluate("innerWidth") == width

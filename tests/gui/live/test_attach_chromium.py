@@ -11,17 +11,14 @@ from tests.core.browser.site import Site
 from tests.core.stage import need_chromium
 from tests.gui.live.test_attach import (
     BUTTON,
+    Agent,
     agent,
+    driver,
     page_of,
-    test_a_context_that_it_makes_is_the_clean_profile,
     test_a_dialog_that_no_agent_answers_is_answered_by_the_rule,
-    test_cookies_are_read_and_set,
     test_dialogs_are_answered_by_the_agent,
-    test_it_acts_in_the_page_that_is_shown,
-    test_it_opens_and_closes_tabs_of_the_window,
-    test_only_the_address_with_its_token_is_answered,
-    test_what_is_refused_is_an_error_for_the_agent_and_does_not_happen,
-    test_what_is_swallowed_does_not_happen_and_the_agent_goes_on,
+    test_it_acts_in_the_page_that_is_shown_and_has_its_cookies,
+    test_it_opens_and_closes_tabs_of_the_window_and_makes_one_context_that_is_the_clean_profile,
     test_what_it_does_is_held_until_it_may_be_done_and_nothing_overtakes_it,
 )
 from tests.gui.live.test_escapes import (
@@ -29,23 +26,16 @@ from tests.gui.live.test_escapes import (
     test_what_a_script_does_is_held_before_it_has_any_effect,
     test_what_only_reads_is_not_held,
 )
-from tests.gui.live.test_escapes_node import (
-    test_what_a_script_of_a_node_program_does_is_held_and_what_it_reads_is_not,
-)
 
 __all__ = [
-    "test_a_context_that_it_makes_is_the_clean_profile",
+    "agent",
+    "driver",
     "test_a_dialog_that_no_agent_answers_is_answered_by_the_rule",
     "test_a_script_that_passes_brings_what_it_read",
-    "test_cookies_are_read_and_set",
     "test_dialogs_are_answered_by_the_agent",
-    "test_it_acts_in_the_page_that_is_shown",
-    "test_it_opens_and_closes_tabs_of_the_window",
-    "test_only_the_address_with_its_token_is_answered",
+    "test_it_acts_in_the_page_that_is_shown_and_has_its_cookies",
+    "test_it_opens_and_closes_tabs_of_the_window_and_makes_one_context_that_is_the_clean_profile",
     "test_what_a_script_does_is_held_before_it_has_any_effect",
-    "test_what_a_script_of_a_node_program_does_is_held_and_what_it_reads_is_not",
-    "test_what_is_refused_is_an_error_for_the_agent_and_does_not_happen",
-    "test_what_is_swallowed_does_not_happen_and_the_agent_goes_on",
     "test_what_it_does_is_held_until_it_may_be_done_and_nothing_overtakes_it",
     "test_what_only_reads_is_not_held",
 ]
@@ -62,8 +52,8 @@ def started() -> Iterator[Browsing]:
 
 
 @in_browser
-async def test_gestures_and_sizes_are_the_browsers_own(browser: Browsing, site: Site) -> None:
-    async with agent(browser) as connected:
+async def test_gestures_and_sizes_are_the_browsers_own(browser: Browsing, agent: Agent, site: Site) -> None:
+    async with agent() as connected:
         page = page_of(connected)
         await page.set_viewport_size({"width": 500, "height": 400})
         await page.goto(site.page("<body style='height: 5000px'>"))
@@ -77,13 +67,13 @@ async def test_gestures_and_sizes_are_the_browsers_own(browser: Browsing, site: 
 
 @in_browser
 async def test_it_is_connected_to_the_browser_that_was_begun_in_place_of_one_that_ended(
-    browser: Browsing, site: Site
+    browser: Browsing, agent: Agent, site: Site
 ) -> None:
     before = await browser.host.protocol_address()
     await browser.host.kill()
     await browser.tabs.open_profile()
     assert await browser.host.protocol_address() != before
-    async with agent(browser) as connected:
+    async with agent() as connected:
         page = page_of(connected)
         await page.goto(site.page(BUTTON))
         await page.get_by_role("button").click()

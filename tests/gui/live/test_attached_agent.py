@@ -4,10 +4,10 @@ import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
+from core.attach.addresses import SDK
 from core.debugger.attach.views import AttachRequest
 from core.debugger.breakpoints.kinds.problems import LLMCall
 from core.debugger.breakpoints.service import BreakpointsService
@@ -15,7 +15,7 @@ from core.schema.changes import Changes
 from core.schema.step import Acted, Decided, record_of
 from core.trace.records import StepRow
 from tests.core.stage import on, page_file
-from tests.gui.live.attached import AGENT, AttachedWindow, desk
+from tests.gui.live.attached import AGENT, LLM, AttachedWindow, desk
 from tests.llm_server import LLMServer
 
 __all__ = ["desk"]
@@ -29,10 +29,19 @@ BUTTONS = "".join(
 
 def steps_of(desk: AttachedWindow) -> tuple[StepRow, ...]:
     store = desk.stored()
-    try:
-        return store.steps(store.runs()[0].run)
-    finally:
-        store.close()
+    steps = store.steps(store.runs()[0].run)
+    store.close()
+    return steps
+
+
+def last_words(desk: AttachedWindow) -> str:
+    """Return what is said at the last step of the newest run, with which its program has ended."""
+    *_, last = steps_of(desk)
+    store = desk.stored()
+    decided = record_of(Decided, store.step(last.run, last.number).records)
+    store.close()
+    assert decided is not None
+    return decided.proposal.remark
 
 
 def test_it_is_stepped_from_its_question_to_its_click_to_success(
@@ -45,30 +54,38 @@ def test_it_is_stepped_from_its_question_to_its_click_to_success(
     bar = desk.window.tool_bar
     assert (desk.window.view.attached, bar.preset.value, bar.mechanisms.value) == (True, "none", "none")
     desk.step_to_review()
-    assert str(desk.window.step_in_view.action.action).startswith("click [")
+    step = desk.window.step_in_view
+    assert str(step.action.action).startswith("click [")
+    for message, call in (
+        (step.state.message, "state"),
+        (step.stack.message, "policy"),
+        (step.plan.message, "plan"),
+        (step.exemplars.message, "exemplars"),
+    ):
+        assert f"backstep_sdk.{call}(…)" in message
+        assert "Your own agent" in message
     desk.trigger("step")
     desk.wait_for("ended")
     assert desk.window.view.success is True
-    (step,) = steps_of(desk)
-    assert (step.sealed, step.origin, step.outcome, step.thought) == (True, "agent", "done", "ONE")
-    assert step.target == 'button "ONE"'
+    (stored,) = steps_of(desk)
+    assert (stored.sealed, stored.origin, stored.outcome, stored.thought) == (True, "agent", "done", "ONE")
+    assert stored.target == 'button "ONE"'
     desk.wait_until(lambda: not desk.view.running)
     assert any("attached to http" in line for line in desk.view.output)
 
 
-def test_each_act_of_a_reply_is_a_step_and_the_run_ends_with_the_program(
+def test_each_act_is_a_step_that_it_is_brought_back_to_and_goes_on_live_or_another_agent_does(
     desk: AttachedWindow, llm_server: LLMServer, tmp_path
 ) -> None:
     llm_server.say("One, Two")
     llm_server.say("done")
     desk.attach(url=page_file(tmp_path, BUTTONS), instruction="Press.")
-    desk.trigger("run")
-    desk.wait_for("ended")
+    run = desk.ran()
     one, two, end = steps_of(desk)
     assert [step.target for step in (one, two)] == ['button "One"', 'button "Two"']
     store = desk.stored()
     records = [store.step(step.run, step.number).records for step in (one, two, end)]
-    calls = [(call.step, call.purpose) for call in store.calls.of(one.run)]
+    calls = [(call.step, call.purpose) for call in store.calls.of(run)]
     store.close()
     first, second, last = (record_of(Decided, one) for one in records)
     assert (first.calls, second.calls, last.calls) == ((1,), (), (2,))
@@ -79,140 +96,30 @@ def test_each_act_of_a_reply_is_a_step_and_the_run_ends_with_the_program(
     assert acted.outcome == "done"
     assert calls == [(1, "agent"), (3, "agent")]
 
-
-def test_another_action_than_the_agents_is_done_in_its_place(
-    desk: AttachedWindow, llm_server: LLMServer, tmp_path
-) -> None:
-    llm_server.say("One")
-    llm_server.say("done")
-    desk.attach(url=page_file(tmp_path, BUTTONS), instruction="Press.")
-    desk.step_to_review()
-    rows = desk.window.step_in_view.permissible.rows
-    other = next(row.text for row in rows if row.name == "click" and "Two" in row.label)
-    desk.session.edits.edit_action(other)
-    desk.wait_until(lambda: desk.window.step_in_view.action.action == other)
-    desk.trigger("run")
-    desk.wait_for("ended")
-    said = llm_server.requests[1].texts[-1]
-    assert "Two was pressed" in said
-    assert "One was pressed" not in said
-
-
-def test_what_it_does_is_refused_until_it_asks_again(
-    desk: AttachedWindow, llm_server: LLMServer, tmp_path
-) -> None:
-    llm_server.say("One")
-    desk.attach(url=page_file(tmp_path, BUTTONS), instruction="Press.")
-    desk.step_to_review()
-    desk.trigger("skip")
-    desk.wait_until(lambda: (desk.window.view.step, desk.window.view.phase) == (2, "observe"))
-    desk.wait_for("waiting")
-    desk.trigger("run")
-    desk.wait_for("ended")
-    first = steps_of(desk)[0]
-    assert first.outcome == "skipped"
-    print(desk.view.output)
-    assert any("refused it" in line for line in desk.view.output)
-
-
-def test_a_program_that_fails_says_how_it_ended(
-    desk: AttachedWindow, llm_server: LLMServer, tmp_path
-) -> None:
-    desk.attach("import sys; sys.exit('no more')", url=page_file(tmp_path, BUTTONS), instruction="Press.")
-    desk.trigger("run")
-    desk.wait_for("ended")
-    (step,) = steps_of(desk)
-    store = desk.stored()
-    decided = record_of(Decided, store.step(step.run, step.number).records)
-    store.close()
-    assert decided is not None
-    assert (
-        decided.proposal.remark == "The agent's program has ended with exit code 1. Its last output: no more"
-    )
-
-
-def test_an_agent_that_is_killed_while_it_is_held_ends_its_run(
-    desk: AttachedWindow, llm_server: LLMServer, tmp_path
-) -> None:
-    llm_server.say("One")
-    desk.attach(f"import os; print(os.getpid(), flush=True)\n{AGENT}", url=page_file(tmp_path, BUTTONS))
-    desk.step_to_review()
-    desk.wait_until(lambda: bool(desk.view.output))
-    os.kill(int(desk.view.output[0]), signal.SIGKILL)
-    desk.wait_until(lambda: not desk.view.running)
-    desk.trigger("run")
-    desk.wait_for("ended")
-    first, last = steps_of(desk)
-    assert first.outcome == "failed"
-    assert "cancelled it" in first.message
-    store = desk.stored()
-    decided = record_of(Decided, store.step(last.run, last.number).records)
-    store.close()
-    assert decided is not None
-    assert "was ended by signal 9" in decided.proposal.remark
-
-
-def test_a_program_that_is_not_there_is_told(desk: AttachedWindow, tmp_path) -> None:
-    desk.service.attach(AttachRequest(command=("no-such-agent",)))
-    desk.wait_until(lambda: "There is no program no-such-agent" in desk.view.problem)
-
-
-def done_with(desk: AttachedWindow, llm_server: LLMServer, folder: Path) -> int:
-    """Have the agent press the first two buttons, and return the run that has ended with it."""
-    llm_server.say("One, Two")
-    llm_server.say("done")
-    desk.attach(url=page_file(folder, BUTTONS), instruction="Press.")
-    desk.trigger("run")
-    desk.wait_for("ended")
-    assert desk.window.view.run is not None
-    return desk.window.view.run
-
-
-async def forked(desk: AttachedWindow, run: int, step: int, changes: Changes) -> None:
-    await desk.session.branches.fork(run, step, changes)
-
-
-def test_it_is_brought_back_to_a_step_by_its_recorded_answers_and_goes_on_live(
-    desk: AttachedWindow, llm_server: LLMServer, tmp_path
-) -> None:
-    run = done_with(desk, llm_server, tmp_path)
     asked = len(llm_server.requests)
     desk.session.branches.go_back(run, 2)
-    desk.wait_until(lambda: desk.window.view.run not in (None, run))
-    desk.wait_for("waiting")
+    branch = desk.branched(run)
     assert "Back at step 2 by the agent's program, answered from the record" in desk.window.view.message
     assert len(llm_server.requests) == asked
     desk.step_to_review()
-    other = next(
-        row.text
-        for row in desk.window.step_in_view.permissible.rows
-        if row.name == "click" and "Three" in row.label
-    )
-    desk.session.edits.edit_action(other)
-    desk.wait_until(lambda: desk.window.step_in_view.action.action == other)
+    desk.edit_to("Three")
     llm_server.say("done")
-    desk.trigger("run")
-    desk.wait_for("ended")
+    assert desk.ran() == branch
     said = llm_server.requests[-1].texts[-1]
-    assert "One was pressed" in said
-    assert "Three was pressed" in said
-    assert "Two was pressed" not in said
+    assert [f"{name} was pressed" in said for name in ("One", "Two", "Three")] == [True, False, True]
     store = desk.stored()
-    branch = store.run(desk.window.view.run)
-    restored = store.pages.restored(branch.run)
+    row = store.run(branch)
+    restored = store.pages.restored(branch)
     store.close()
-    assert (branch.parent_run, branch.parent_step) == (run, 2)
+    assert (row.parent_run, row.parent_step) == (run, 2)
     assert restored is not None
     assert restored.verified
 
+    async def fork() -> None:
+        await desk.session.branches.fork(run, 2, Changes(preset="plain"))
 
-def test_a_built_in_agent_goes_on_where_it_was_gone_back_to(
-    desk: AttachedWindow, llm_server: LLMServer, tmp_path
-) -> None:
-    run = done_with(desk, llm_server, tmp_path)
-    desk.session.queue(forked(desk, run, 2, Changes(preset="plain")))
-    desk.wait_until(lambda: desk.window.view.run not in (None, run))
-    desk.wait_for("waiting")
+    desk.session.queue(fork())
+    desk.branched(run, branch)
     assert "A built-in agent (plain) continues from here." in desk.window.view.message
     llm_server.otherwise = on('button "Three"')
     desk.step_to_review()
@@ -222,56 +129,68 @@ def test_a_built_in_agent_goes_on_where_it_was_gone_back_to(
     assert "Two was pressed" not in seen
 
 
-def test_with_a_breakpoint_after_calls_its_reply_is_edited_before_it_gets_it(
+def test_its_act_is_replaced_the_reply_that_it_gets_is_edited_and_what_it_does_then_is_refused(
     desk: AttachedWindow, llm_server: LLMServer, tmp_path
 ) -> None:
-    llm_server.say("One")
-    llm_server.say("done")
+    for _ in range(2):
+        llm_server.say("One")
     desk.attach(url=page_file(tmp_path, BUTTONS), instruction="Press.")
+    desk.step_to_review()
+    desk.edit_to("Three")
     BreakpointsService(desk.session).add(LLMCall(when="after"))
     desk.trigger("run")
-    desk.wait_until(lambda: desk.window.view.held_reply == 1)
-    desk.session.edits.apply_text("prompt", "Three")
+    desk.wait_until(lambda: desk.window.view.held_reply == 2)
+    said = llm_server.requests[1].texts[-1]
+    assert [f"{name} was pressed" in said for name in ("One", "Three")] == [False, True]
+    desk.session.edits.apply_text("prompt", "Two")
     desk.wait_until(lambda: bool(desk.window.view.held_edits))
     desk.trigger("step")
-    desk.wait_until(lambda: desk.window.view.phase == "review" and desk.window.action.editable)
-    step = desk.window.step_in_view
+    step = desk.at_review_of(2)
     (row,) = [one for one in step.permissible.rows if one.text == step.action.action]
-    assert "Three" in row.label
+    assert "Two" in row.label
+    desk.trigger("skip")
+    desk.wait_until(lambda: (desk.window.view.step, desk.window.view.phase) == (3, "observe"))
+    desk.wait_for("waiting")
+    desk.ran()
+    assert [one.outcome for one in steps_of(desk)[:2]] == ["done", "skipped"]
+    assert any("refused it" in line for line in desk.view.output)
+    assert desk.area.current_view().title() == "Three"
 
 
-SCROLLS = """
+def test_it_is_said_how_its_program_has_ended_and_that_there_is_none(
+    desk: AttachedWindow, llm_server: LLMServer, tmp_path
+) -> None:
+    url = page_file(tmp_path, BUTTONS)
+    llm_server.say("One")
+    desk.attach(f"import os; print(os.getpid(), flush=True)\n{AGENT}", url=url)
+    desk.step_to_review()
+    desk.wait_until(lambda: bool(desk.view.output))
+    os.kill(int(desk.view.output[0]), signal.SIGKILL)
+    desk.wait_until(lambda: not desk.view.running)
+    desk.ran()
+    first, _ = steps_of(desk)
+    assert first.outcome == "failed"
+    assert "cancelled it" in first.message
+    assert "was ended by signal 9" in last_words(desk)
+    desk.attach("import sys; sys.exit('no more')", url=url, instruction="Press.")
+    desk.ran()
+    assert len(steps_of(desk)) == 1
+    assert last_words(desk) == "The agent's program has ended with exit code 1. Its last output: no more"
+    desk.service.attach(AttachRequest(command=("no-such-agent",)))
+    desk.wait_until(lambda: "There is no program no-such-agent" in desk.view.problem)
+
+
+SCROLLS_AND_TYPES = """
 import os
-from openai import OpenAI
+from llm import ask
 from playwright.sync_api import sync_playwright
 
 with sync_playwright() as playwright:
     page = playwright.chromium.connect_over_cdp(os.environ["BACKSTEP_CDP_URL"]).contexts[0].pages[0]
     for _ in range(2):
-        OpenAI().chat.completions.create(model="m", messages=[{"role": "user", "content": "Where?"}])
+        ask("Where?")
         page.mouse.wheel(0, 100)
-"""
-
-
-def test_the_same_act_after_another_question_is_an_act_of_its_own(
-    desk: AttachedWindow, llm_server: LLMServer, tmp_path
-) -> None:
-    llm_server.say("Down")
-    llm_server.say("Down")
-    desk.attach(SCROLLS, url=page_file(tmp_path, BUTTONS), instruction="Scroll.")
-    desk.trigger("run")
-    desk.wait_for("ended")
-    assert [step.action for step in steps_of(desk)] == ["scroll [down]", "scroll [down]", "stop []"]
-
-
-TYPES = """
-import os
-from openai import OpenAI
-from playwright.sync_api import sync_playwright
-
-with sync_playwright() as playwright:
-    page = playwright.chromium.connect_over_cdp(os.environ["BACKSTEP_CDP_URL"]).contexts[0].pages[0]
-    OpenAI().chat.completions.create(model="m", messages=[{"role": "user", "content": "What?"}])
+    ask("What?")
     page.get_by_label("City").focus()
     page.keyboard.press("Control+a")
     page.keyboard.press("Backspace")
@@ -279,43 +198,59 @@ with sync_playwright() as playwright:
 """
 
 
-def test_what_is_typed_by_keys_is_one_step_that_says_the_text(
+def test_the_same_act_after_another_question_is_an_act_of_its_own_and_what_is_typed_by_keys_is_one(
     desk: AttachedWindow, llm_server: LLMServer, tmp_path
 ) -> None:
-    llm_server.say("Rome")
+    for reply in ("Down", "Down", "Rome"):
+        llm_server.say(reply)
     page = page_file(tmp_path, "<label>City <input value=Paris></label>")
-    desk.attach(TYPES, url=page, instruction="Type.")
-    desk.trigger("run")
-    desk.wait_for("ended")
-    typed, end = steps_of(desk)
+    desk.attach(SCROLLS_AND_TYPES, url=page, instruction="Type.")
+    desk.ran()
+    *scrolled, typed, end = steps_of(desk)
+    assert [step.action for step in (*scrolled, end)] == ["scroll [down]", "scroll [down]", "stop []"]
     assert typed.action.startswith("type [")
     assert typed.action.endswith("[Rome]")
     assert (typed.target, typed.outcome) == ('textbox "City"', "done")
-    assert end.action == "stop []"
 
 
-ASKS_IN_VAIN = """
-import os
-from openai import APITimeoutError, OpenAI
-client = OpenAI(timeout=1, max_retries=0)
-for _ in range(2):
-    try:
-        client.chat.completions.create(model="m", messages=[{"role": "user", "content": "What?"}])
-    except APITimeoutError:
-        pass
-input()
+ASKS_IN_VAIN_FIRST = """
+import os, socket
+import backstep_sdk
+from llm import ask
+from playwright.sync_api import sync_playwright
+
+socket.setdefaulttimeout(1)
+try:
+    ask("What?")
+except OSError:
+    pass
+socket.setdefaulttimeout(None)
+with sync_playwright() as playwright:
+    page = playwright.chromium.connect_over_cdp(os.environ["BACKSTEP_CDP_URL"]).contexts[0].pages[0]
+    page.get_by_role("button", name=ask("What?"), exact=True).click()
+    backstep_sdk.outcome(1.0, True)
+    input()
 """
 
 
-def test_of_an_agent_that_was_started_elsewhere_it_is_told_how_long_it_is_held_and_when_it_gave_up(
-    desk: AttachedWindow, tmp_path
+def test_of_one_that_was_started_elsewhere_it_is_told_how_long_it_is_held_and_its_run_ends_with_the_episode(
+    desk: AttachedWindow, llm_server: LLMServer, tmp_path
 ) -> None:
-    desk.service.attach(AttachRequest(url=page_file(tmp_path, BUTTONS)))
+    llm_server.say("One")
+    desk.service.attach(AttachRequest(url=page_file(tmp_path, BUTTONS), instruction="Press."))
     desk.wait_until(lambda: desk.view.addresses is not None)
     addresses = desk.view.addresses
     assert addresses is not None
-    told = {"OPENAI_BASE_URL": addresses.llm, "OPENAI_API_KEY": addresses.key, "NO_PROXY": "127.0.0.1"}
-    command = (sys.executable, "-c", ASKS_IN_VAIN)
+    (tmp_path / "llm.py").write_text(LLM, encoding="utf-8")
+    told = {
+        "OPENAI_BASE_URL": addresses.llm,
+        "OPENAI_API_KEY": addresses.key,
+        "BACKSTEP_CDP_URL": addresses.browser,
+        "BACKSTEP_SDK_URL": addresses.sdk,
+        "NO_PROXY": "127.0.0.1",
+        "PYTHONPATH": os.pathsep.join((str(SDK), str(tmp_path))),
+    }
+    command = (sys.executable, "-c", ASKS_IN_VAIN_FIRST)
     with subprocess.Popen(command, env={**os.environ, **told}, stdin=subprocess.PIPE) as agent:
         desk.wait_until(lambda: desk.view.hold is not None)
         hold = desk.view.hold
@@ -324,5 +259,9 @@ def test_of_an_agent_that_was_started_elsewhere_it_is_told_how_long_it_is_held_a
         desk.wait_until(lambda: desk.view.hold is not None and desk.view.hold.gave_up > 0)
         # It began to count a moment before its call came.
         assert desk.view.hold.gave_up > 0.5
+        desk.wait_for("waiting")
+        desk.ran()
+        assert agent.poll() is None
         agent.kill()
     desk.wait_until(lambda: desk.view.hold is None)
+    assert (desk.window.view.success, desk.window.view.reward) == (True, 1.0)

@@ -9,24 +9,15 @@ from pytestqt.qtbot import QtBot
 
 from core.browser.chromium import ChromiumHost
 from tests.gui.live.attached import AttachedWindow
-from tests.gui.live.test_attached_agent import (
-    test_it_is_brought_back_to_a_step_by_its_recorded_answers_and_goes_on_live,
-    test_it_is_stepped_from_its_question_to_its_click_to_success,
-)
 from tests.gui.live.test_launched_browser import (
-    CONTEXTS,
+    LAUNCHES_MANY,
+    SAID,
     ran,
-    test_contexts_one_after_another_begin_clean,
-    test_two_browsers_at_once_have_tabs_of_their_own,
+    test_it_is_stepped_in_the_page_of_the_task_and_brought_back_to_a_step,
 )
 from tests.llm_server import LLMServer
 
-__all__ = [
-    "test_contexts_one_after_another_begin_clean",
-    "test_it_is_brought_back_to_a_step_by_its_recorded_answers_and_goes_on_live",
-    "test_it_is_stepped_from_its_question_to_its_click_to_success",
-    "test_two_browsers_at_once_have_tabs_of_their_own",
-]
+__all__ = ["test_it_is_stepped_in_the_page_of_the_task_and_brought_back_to_a_step"]
 pytestmark = pytest.mark.browser
 
 
@@ -39,7 +30,7 @@ def desk(qtbot: QtBot, tmp_path: Path, llm_server: LLMServer) -> Iterator[Attach
     desk.close()
 
 
-def test_a_popup_that_the_host_has_not_heard_of_yet_is_closed_with_its_context(
+def test_contexts_and_browsers_are_told_apart_where_the_host_has_not_heard_of_a_popup_yet(
     desk: AttachedWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     heard, waiting = ChromiumHost._on_page, []
@@ -51,5 +42,5 @@ def test_a_popup_that_the_host_has_not_heard_of_yet_is_closed_with_its_context(
         await heard(host, page)
 
     monkeypatch.setattr(ChromiumHost, "_on_page", hears_late)
-    assert ran(desk, tmp_path, CONTEXTS)[-1] == "True True"
+    assert ran(desk, tmp_path, LAUNCHES_MANY) == SAID
     assert waiting

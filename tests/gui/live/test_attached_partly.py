@@ -4,25 +4,21 @@ import pytest
 
 from core.schema.events import LogLine
 from tests.core.stage import need_chromium, page_file
-from tests.gui.live.attached import AGENT, AttachedWindow, desk
+from tests.gui.live.attached import AttachedWindow, desk
 from tests.gui.live.test_attached_agent import BUTTONS
-from tests.llm_server import LLMServer
 
 __all__ = ["desk"]
 pytestmark = pytest.mark.browser
 
-WITHOUT_LLM = AGENT.replace("reply = ask(prompt)", 'reply = "One, Two"').replace(
-    "while True", "for _ in (1, 2)"
-)
-OWN_BROWSER = """
-from llm import ask
+PARTLY = """
+import os
 from playwright.sync_api import sync_playwright
 
 with sync_playwright() as playwright:
-    browser = playwright.chromium.launch(executable_path={path!r}, args=["--no-sandbox"])
-    browser.new_page().set_content("<p>its own")
-    while ask("What next?") != "done":
-        pass
+    own = playwright.chromium.launch(executable_path={path!r}, args=["--no-sandbox"])
+    page = playwright.chromium.connect_over_cdp(os.environ["BACKSTEP_CDP_URL"]).contexts[0].pages[0]
+    for name in ("One", "Two"):
+        page.get_by_role("button", name=name, exact=True).click()
 """
 
 
@@ -45,26 +41,13 @@ def told(desk: AttachedWindow, logged: list[str], words: str) -> None:
     desk.wait_until(lambda: sum(words in line for line in logged) == 1)
 
 
-def test_one_that_asks_another_llm_is_told_so_at_its_second_act(
+def test_one_that_starts_its_own_browser_and_asks_another_llm_is_told_both(
     desk: AttachedWindow, logged: list[str], tmp_path
 ) -> None:
-    desk.attach(WITHOUT_LLM, url=page_file(tmp_path, BUTTONS), instruction="Press.")
+    desk.attach(PARTLY.format(path=need_chromium()), url=page_file(tmp_path, BUTTONS), instruction="Press.")
+    told(desk, logged, "The agent has started a browser of its own (")
     desk.trigger("run")
     told(desk, logged, "set its base URL to OPENAI_BASE_URL (http://127.0.0.1:")
     desk.wait_for("ended")
     desk.wait_until(lambda: not desk.view.running)
-    assert len(desk.view.notices) == 1
-
-
-def test_one_that_starts_its_own_browser_is_told_so_while_that_runs(
-    desk: AttachedWindow, logged: list[str], llm_server: LLMServer, tmp_path
-) -> None:
-    for reply in ("a", "b", "c", "d"):
-        llm_server.say(reply)
-    desk.attach(OWN_BROWSER.format(path=need_chromium()), url=page_file(tmp_path, BUTTONS))
-    told(desk, logged, "The agent has started a browser of its own (")
-    llm_server.say("done")
-    desk.trigger("run")
-    desk.wait_for("ended")
-    desk.wait_until(lambda: not desk.view.running)
-    assert len(desk.view.notices) == 1
+    assert len(desk.view.notices) == 2

@@ -9,7 +9,7 @@ from tests.core.browser.site import Site
 from tests.core.stage import page_file
 from tests.gui.live.attached import AttachedWindow, desk
 from tests.gui.live.test_attached_agent import BUTTONS, steps_of
-from tests.llm_server import LLMServer
+from tests.llm_server import LLMServer, Reply
 
 __all__ = ["desk"]
 pytestmark = pytest.mark.browser
@@ -30,58 +30,46 @@ MATCHES = "() => document.querySelector('button').matches('.wide')"
 """Reads, and is stopped when it is tried."""
 
 
-def recorded(desk: AttachedWindow, llm_server: LLMServer, tmp_path, program: str) -> list[tuple[str, str]]:
-    """Return the action and the message of each step but the last, with which the agent's program ends."""
-    for _ in range(1 + program.count("ask(") + 1):
-        llm_server.say("go on")
-    desk.attach(START + program + END, url=page_file(tmp_path, BUTTONS), instruction="Press.")
-    desk.trigger("run")
-    desk.wait_for("ended")
-    assert "has ended." in desk.view.output[-1] if desk.view.output else True
-    return [(step.action, step.message) for step in steps_of(desk)][:-1]
+SCRIPTS = f"""
+page.evaluate("() => {CLICK}")
+ask("more")
+page.evaluate("{MATCHES}")
+ask("more")
+page.evaluate("{MATCHES}")
+ask("more")
+ask("more")
+page.evaluate("() => {CLICK} //" + "x" * 30_000)
+ask("more")
+page.evaluate("() => {{ setTimeout(() => document.querySelectorAll('button')[1].click(), 2000) }}")
+ask("more")
+page.wait_for_function("() => document.title === 'Two'")
+ask("more")
+f = "(e) => {{ window.n = (window.n || 0) + 1; e[n > 1 ? `cli${{'ck'}}` : `toString`]() }}"
+page.locator("button").first.evaluate(f)
+ask("more")
+page.locator("button").first.evaluate(f)
+"""
+"""A click; one that only reads, twice; then three that are not held: a library, a timer, and one that only read."""
 
 
-def test_a_click_by_a_script_is_a_step_and_never_nothing_in_the_page(
+def test_a_script_is_a_step_unless_it_only_reads_and_one_that_is_not_held_is_told_by_its_effect(
     desk: AttachedWindow, llm_server: LLMServer, tmp_path
 ) -> None:
-    (step,) = recorded(desk, llm_server, tmp_path, f'page.evaluate("() => {CLICK}")')
-    assert step[0] == f"agent_act [script () => {CLICK}]"
-    assert "Nothing" not in step[1]
-
-
-def test_a_script_that_only_reads_is_a_step_once_and_is_let_through_afterwards(
-    desk: AttachedWindow, llm_server: LLMServer, tmp_path
-) -> None:
-    read = f'page.evaluate("{MATCHES}")'
-    first, second, third = recorded(desk, llm_server, tmp_path, f"{read}\nask('more')\n{read}\nask('more')\n")
-    assert first[0].startswith("agent_act [script")
-    assert HARMLESS in first[1]
-    assert second[0] == third[0] == "agent_act [nothing in the page]"
-    assert MATCHES in second[1]
-    assert third[1] == "The agent continued without doing anything in the page."
-
-
-@pytest.mark.parametrize(
-    "program",
-    [
-        pytest.param(f'page.evaluate("() => {CLICK} //" + "x" * 30_000)', id="a library"),
-        pytest.param(
-            f'page.evaluate("() => {{ setTimeout(() => {CLICK}, 2000) }}")\nask("more")\n'
-            "page.wait_for_function(\"() => document.title === 'One'\")",
-            id="a timer",
-        ),
-        pytest.param(
-            "f = \"(e) => { window.n = (window.n || 0) + 1; e[n > 1 ? `cli${'ck'}` : `toString`]() }\"\n"
-            "page.locator('button').first.evaluate(f)\nask('more')\npage.locator('button').first.evaluate(f)",
-            id="a script that only read before",
-        ),
-    ],
-)
-def test_a_script_that_is_not_held_and_changes_the_page_is_told_by_its_effect(
-    desk: AttachedWindow, llm_server: LLMServer, tmp_path, program: str
-) -> None:
-    steps = recorded(desk, llm_server, tmp_path, program)
-    assert steps[-1][0] == "agent_act [a script ran, and the page changed]"
+    llm_server.otherwise = Reply("go on")
+    desk.attach(START + SCRIPTS + END, url=page_file(tmp_path, BUTTONS), instruction="Press.")
+    desk.ran()
+    assert desk.view.output == ()  # It has not failed.
+    *steps, _ = steps_of(desk)  # The program ends with the last.
+    clicks, reads, reads_again, nothing, *others = steps
+    assert clicks.action == f"agent_act [script () => {CLICK}]"
+    assert "Nothing" not in clicks.message
+    assert reads.action.startswith("agent_act [script")
+    assert HARMLESS in reads.message
+    assert reads_again.action == nothing.action == "agent_act [nothing in the page]"
+    assert MATCHES in reads_again.message
+    assert nothing.message == "The agent continued without doing anything in the page."
+    library, _, timer, _, no_longer_reads = [step.action for step in others]
+    assert {library, timer, no_longer_reads} == {"agent_act [a script ran, and the page changed]"}
 
 
 def test_a_request_beside_the_page_is_a_step_that_can_be_refused(

@@ -28,24 +28,30 @@ ENDS = LAUNCHED.split("    print(", maxsplit=1)[0]
 def ran(desk: AttachedWindow, folder: Path, script: str) -> tuple[str, ...]:
     """Let an agent do what the script says in a page with buttons, and return what it has written."""
     desk.attach(ENDS + script, url=page_file(folder, BUTTONS), instruction="Press.")
-    desk.trigger("run")
-    desk.wait_for("ended")
+    desk.ran()
     desk.wait_until(lambda: not desk.view.running)
     return desk.view.output
 
 
-def test_it_is_stepped_in_the_page_of_the_task_to_success(
-    desk: AttachedWindow, llm_server: LLMServer
+def test_it_is_stepped_in_the_page_of_the_task_and_brought_back_to_a_step(
+    desk: AttachedWindow, llm_server: LLMServer, tmp_path: Path
 ) -> None:
-    llm_server.say("ONE")
-    desk.attach(LAUNCHED, task="miniwob/click-test-2")
+    llm_server.say("One, Two")
+    llm_server.say("done")
+    desk.attach(LAUNCHED, url=page_file(tmp_path, BUTTONS), instruction="Press.")
     assert desk.window.view.phase == "decide"
     desk.step_to_review()
     assert str(desk.window.step_in_view.action.action).startswith("click [")
-    desk.trigger("step")
-    desk.wait_for("ended")
-    assert desk.window.view.success is True
-    assert len(steps_of(desk)) == 1
+    run = desk.ran()
+    assert [step.target for step in steps_of(desk)] == ['button "One"', 'button "Two"', ""]
+    desk.session.branches.go_back(run, 2)
+    branch = desk.branched(run)
+    assert "Back at step 2 by the agent's program, answered from the record" in desk.window.view.message
+    store = desk.stored()
+    restored = store.pages.restored(branch)
+    store.close()
+    assert restored is not None
+    assert restored.verified
 
 
 CONTEXTS = """
@@ -62,66 +68,45 @@ CONTEXTS = """
     context.close()
     print(page.is_closed(), popup.value.is_closed(), flush=True)
 """
-
-
-def test_contexts_one_after_another_begin_clean(desk: AttachedWindow, tmp_path: Path) -> None:
-    assert ran(desk, tmp_path, CONTEXTS) == ("page.html 1", "about:blank [] 1", "True True", "True True")
-
-
-CLOSES = """
-    second = page.context.new_page()
-    browser.close()
-    print(browser.is_connected(), flush=True)
+"""Contexts one after another, each of which begins clean."""
+TWO_BROWSERS = """
+    page = browser.new_context().new_page()
+    page.goto(os.environ["BACKSTEP_START_URL"])
     another = playwright.chromium.launch()
-    print(len(another.contexts), flush=True)
-"""
-
-
-def test_closing_its_browser_leaves_the_windows_tab(desk: AttachedWindow, tmp_path: Path) -> None:
-    assert ran(desk, tmp_path, CLOSES) == ("False", "0")
-    desk.wait_until(lambda: len(desk.area.tabs()) == 1)
-    view = desk.area.view_of(desk.area.current_tab())
-    assert view is not None
-    assert view.url().toString() == page_file(tmp_path, BUTTONS)
-
-
-TWO = """
-    beside = playwright.chromium.launch().new_page()
+    beside = another.new_page()
     beside.set_content("<button>Beside</button>")
     print(len(page.context.pages), page.url == os.environ["BACKSTEP_START_URL"], flush=True)
     page.get_by_role("button", name="One").click()
     print(page.title(), beside.inner_text("button"), flush=True)
 """
-
-
-def test_two_browsers_at_once_have_tabs_of_their_own(desk: AttachedWindow, tmp_path: Path) -> None:
-    assert ran(desk, tmp_path, TWO) == ("1 True", "One Beside")
-
-
-OWN = """
+"""Two browsers at once, with tabs of their own."""
+CLOSES = """
+    second = page.context.new_page()
+    browser.close()
+    print(browser.is_connected(), flush=True)
+    print(len(playwright.chromium.launch().contexts), flush=True)
     try:
         playwright.chromium.launch(executable_path="/bin/false")
     except Exception:
         print("its own", flush=True)
 """
+"""The first of them is closed, one more is launched, and a program of the agent's own."""
+LAUNCHES_MANY = CONTEXTS + TWO_BROWSERS + CLOSES
+SAID = (
+    *("page.html 1", "about:blank [] 1", "True True", "True True"),
+    *("1 True", "One Beside"),
+    *("False", "0", "its own"),
+)
 
 
-def test_an_executable_that_it_names_is_its_own(desk: AttachedWindow, tmp_path: Path) -> None:
-    assert ran(desk, tmp_path, OWN) == ("its own",)
-
-
-def test_it_is_brought_back_to_a_step(desk: AttachedWindow, llm_server: LLMServer, tmp_path: Path) -> None:
-    llm_server.say("One, Two")
-    llm_server.say("done")
-    desk.attach(LAUNCHED, url=page_file(tmp_path, BUTTONS), instruction="Press.")
-    desk.trigger("run")
-    desk.wait_for("ended")
-    run = desk.window.view.run
-    assert run is not None
-    desk.session.branches.go_back(run, 2)
-    desk.wait_until(lambda: desk.window.view.run not in (None, run))
-    desk.wait_for("waiting")
-    assert "Back at step 2 by the agent's program, answered from the record" in desk.window.view.message
+def test_contexts_begin_clean_browsers_have_tabs_of_their_own_and_leave_the_windows(
+    desk: AttachedWindow, tmp_path: Path
+) -> None:
+    assert ran(desk, tmp_path, LAUNCHES_MANY) == SAID
+    desk.wait_until(lambda: len(desk.area.tabs()) == 1)
+    view = desk.area.view_of(desk.area.current_tab())
+    assert view is not None
+    assert view.url().toString() == page_file(tmp_path, BUTTONS)
 
 
 AT_A_PORT = """
@@ -151,8 +136,7 @@ with sync_playwright() as playwright:
 
 def test_at_a_port_it_begins_with_the_page_of_the_task(desk: AttachedWindow, tmp_path: Path) -> None:
     desk.attach(AT_A_PORT, url=page_file(tmp_path, BUTTONS), instruction="Press.")
-    desk.trigger("run")
-    desk.wait_for("ended")
+    desk.ran()
     desk.wait_until(lambda: not desk.view.running)
     assert desk.view.output == ("True 1", "2 True", "0", "0")
     desk.wait_until(lambda: len(desk.area.tabs()) == 1)

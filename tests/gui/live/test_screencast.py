@@ -11,10 +11,12 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
+from werkzeug import Request, Response
 
 from core.browser.chromium import ChromiumHost
 from core.debugger.attach.views import AttachRequest
 from gui.live.screen_view import ScreenView
+from tests.core.browser.site import Site
 from tests.core.stage import page_file
 from tests.gui.live.attached import AGENT, AttachedWindow, desk
 from tests.gui.live.test_attached_agent import steps_of
@@ -61,9 +63,13 @@ def gone(process: int) -> bool:
     return state == "Z"
 
 
-def test_its_click_is_held_marked_in_the_picture_and_seen_once_it_is_let_go(
+def test_once_there_is_such_a_browser_its_click_is_held_marked_in_the_picture_and_seen_when_it_is_let_go(
     desk: AttachedWindow, llm_server: LLMServer, tmp_path: Path
 ) -> None:
+    desk.service.attach(AttachRequest(command=("python",), browser=str(tmp_path / "chromium")))
+    desk.wait_until(lambda: "There is no browser at" in desk.view.problem)
+    assert "give the path of an installed Chromium" in desk.view.problem
+    assert not desk.chromium.isVisible()
     llm_server.say("One")
     llm_server.say("done")
     view = attach(desk, tmp_path)
@@ -78,8 +84,7 @@ def test_its_click_is_held_marked_in_the_picture_and_seen_once_it_is_let_go(
     assert overlay.mapTo(desk.window, QPoint(0, 0)) == device.mapTo(desk.window, device.place().topLeft())
     assert overlay.size() == device.place().size()
     assert shows(view, GREEN)
-    desk.trigger("run")
-    desk.wait_for("ended")
+    desk.ran()
     desk.wait_until(lambda: shows(view, RED))
     assert desk.chromium.shown.problem == ""
     first, _ = steps_of(desk)
@@ -95,75 +100,67 @@ def click(desk: AttachedWindow, x: float, y: float) -> None:
     QTest.mouseClick(target, Qt.MouseButton.LeftButton, pos=target.mapFrom(desk.window, place))
 
 
-def test_a_person_clicks_types_and_pastes_once_the_page_is_handed_over(
-    desk: AttachedWindow, llm_server: LLMServer, tmp_path: Path
-) -> None:
-    view = attach(desk, tmp_path)
-    click(desk, 200, 140)
-    desk.trigger("handover")
-    desk.wait_until(lambda: desk.window.view.handed_over)
-    assert desk.chromium.limits.isVisible()
-    assert shows(view, GREEN)
-    click(desk, 650, 320)
-    QTest.keyClicks(view, "Ada B")
-    QTest.keyClick(view, Qt.Key.Key_Backspace)
-    QGuiApplication.clipboard().setText("L\u00f8v")
-    QTest.keyClick(view, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
-    click(desk, 200, 140)
-    desk.wait_until(lambda: shows(view, RED))
-    desk.trigger("handover")
-    desk.wait_until(lambda: not desk.window.view.handed_over)
-    desk.wait_for("waiting")
-    typed, clicked = (step for step in steps_of(desk) if step.origin == "person")
-    assert (typed.target, clicked.target) == ('textbox "Name"', 'button "One"')
-    assert "Ada L\u00f8v" in typed.action
-
-
 WIDE_AND_LONG = f"""
 <body style="margin: 0; width: 4000px; height: 4000px; background: {GREEN.name()}">
+<button style="margin: 100px; width: 200px; height: 80px"
+ onclick="document.body.style.background = '{RED.name()}'">One</button>
+<input aria-label="Name" style="position: absolute; left: 500px; top: 300px; width: 300px; height: 40px">
 <script>
-onscroll = () => document.body.style.background = scrollX ? '{BLUE.name()}' : '{RED.name()}'
+onscroll = () => document.body.style.background = scrollX ? '{BLUE.name()}' : '{GREEN.name()}'
 </script>
 """
 
 
-def test_the_wheel_scrolls_a_page_that_is_handed_over_down_and_to_the_right(
+def turn_wheel(view: ScreenView, turned: QPoint) -> None:
+    at = view.rect().center()
+    wheel = QWheelEvent(
+        QPointF(at),
+        QPointF(view.mapToGlobal(at)),
+        QPoint(),
+        turned,
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+    QApplication.sendEvent(view, wheel)
+
+
+def test_a_person_clicks_types_pastes_copies_and_turns_the_wheel_once_the_page_is_handed_over(
     desk: AttachedWindow, llm_server: LLMServer, tmp_path: Path
 ) -> None:
     view = attach(desk, tmp_path, page=WIDE_AND_LONG)
-    desk.trigger("handover")
-    desk.wait_until(lambda: desk.window.view.handed_over and shows(view, GREEN))
-    at, none = view.rect().center(), Qt.KeyboardModifier.NoModifier
-    for turned, colour in ((QPoint(0, -240), RED), (QPoint(-240, 0), BLUE)):
-        wheel = QWheelEvent(
-            QPointF(at),
-            QPointF(view.mapToGlobal(at)),
-            QPoint(),
-            turned,
-            Qt.MouseButton.NoButton,
-            none,
-            Qt.ScrollPhase.NoScrollPhase,
-            False,
-        )
-        QApplication.sendEvent(view, wheel)
-        desk.wait_until(lambda colour=colour: shows(view, colour))
-
-
-def test_what_is_selected_in_the_page_is_copied_to_the_clipboard(
-    desk: AttachedWindow, llm_server: LLMServer, tmp_path: Path
-) -> None:
-    view = attach(desk, tmp_path, page="<p>All of it</p>")
+    click(desk, 200, 140)
     desk.trigger("handover")
     desk.wait_until(lambda: desk.window.view.handed_over)
-    QGuiApplication.clipboard().setText("before")
+    assert desk.chromium.limits.isVisible()
+    desk.wait_until(lambda: shows(view, GREEN))
+    control, clipboard = Qt.KeyboardModifier.ControlModifier, QGuiApplication.clipboard()
+    click(desk, 650, 320)
+    QTest.keyClicks(view, "Ada B")
+    QTest.keyClick(view, Qt.Key.Key_Backspace)
+    clipboard.setText("L\u00f8v")
+    QTest.keyClick(view, Qt.Key.Key_V, control)
     for key in (Qt.Key.Key_A, Qt.Key.Key_C):
-        QTest.keyClick(view, key, Qt.KeyboardModifier.ControlModifier)
-    desk.wait_until(lambda: QGuiApplication.clipboard().text() == "All of it")
+        QTest.keyClick(view, key, control)
+    desk.wait_until(lambda: clipboard.text() == "Ada L\u00f8v")
+    click(desk, 200, 140)
+    desk.wait_until(lambda: shows(view, RED))
+    turn_wheel(view, QPoint(0, -240))
+    desk.wait_until(lambda: shows(view, GREEN))
+    turn_wheel(view, QPoint(-240, 0))
+    desk.wait_until(lambda: shows(view, BLUE))
+    desk.trigger("handover")
+    desk.wait_until(lambda: not desk.window.view.handed_over)
+    desk.wait_for("waiting")
+    first_on = {one.target: one.action for one in reversed(steps_of(desk)) if one.origin == "person"}
+    assert "Ada L\u00f8v" in first_on['textbox "Name"']
+    assert first_on['button "One"'].startswith("click")
 
 
 OPENS_TABS = """
 import os
-from openai import OpenAI
+from llm import ask
 from playwright.sync_api import sync_playwright
 
 with sync_playwright() as playwright:
@@ -171,7 +168,7 @@ with sync_playwright() as playwright:
     page = browser.new_context().new_page()
     page.set_viewport_size({"width": 600, "height": 900})
     page.set_content("<title>Second</title><body style='background: #c00000'><button>Two</button>")
-    OpenAI().chat.completions.create(model="m", messages=[{"role": "user", "content": "Go on?"}])
+    ask("Go on?")
     page.get_by_role("button").click()
     print(page.evaluate("innerWidth"), flush=True)
 """
@@ -190,56 +187,60 @@ def test_a_tab_that_it_opens_is_one_of_the_window_and_has_the_size_that_it_asks_
     desk.wait_until(lambda: shows(view, RED) and view.width() < view.height())
     desk.chromium._strip.bar.setCurrentIndex(0)
     desk.wait_until(lambda: shows(view, GREEN))
-    desk.trigger("run")
-    desk.wait_for("ended")
+    desk.ran()
     desk.wait_until(lambda: not desk.view.running)
     assert "600" in desk.view.output
 
 
-def test_a_page_that_does_not_answer_is_not_shown_as_if_it_did(
-    desk: AttachedWindow, llm_server: LLMServer, tmp_path: Path
-) -> None:
-    attach(desk, tmp_path)
-
-    async def loop_for_a_while() -> None:
-        page = desk.session.services().tabs.current.playwright_page
-        await page.evaluate(
-            "setTimeout(() => { for (const end = Date.now() + 15000; Date.now() < end;); }) && 0"
-        )
-
-    desk.session.queue(loop_for_a_while())
+def is_silent(desk: AttachedWindow) -> None:
     desk.wait_until(lambda: "has not answered since" in desk.chromium.problem.text())
+
+
+def is_well(desk: AttachedWindow) -> None:
     desk.wait_until(lambda: desk.chromium.problem.text() == "")
 
 
-def test_an_answer_that_is_lost_is_asked_for_again(
-    desk: AttachedWindow, llm_server: LLMServer, tmp_path: Path
+def test_a_page_is_not_shown_as_if_it_answered_when_it_or_its_connection_does_not(
+    desk: AttachedWindow, site: Site, tmp_path: Path
 ) -> None:
+    asked, answer = threading.Event(), threading.Event()
+
+    def answer_late(_: Request) -> Response:
+        asked.set()
+        answer.wait(60)
+        return Response("")
+
+    url = site.serve(answer_late)
     attach(desk, tmp_path)
 
-    async def lose_it() -> None:
+    async def wait_in_the_page() -> None:
+        page = desk.session.services().tabs.current.playwright_page
+        ask = f"const r = new XMLHttpRequest(); r.open('GET', '{url}', false); r.send()"
+        await page.evaluate(f"setTimeout(() => {{ {ask} }}) && 0")
+
+    desk.session.queue(wait_in_the_page())
+    is_silent(desk)
+    assert asked.is_set()
+    answer.set()
+    is_well(desk)
+
+    async def lose_the_answer() -> None:
         cast = host_of(desk)._screencast
         assert cast is not None
         cast._asked = asyncio.get_running_loop().create_future()
 
-    desk.session.queue(lose_it())
-    desk.wait_until(lambda: "has not answered since" in desk.chromium.problem.text())
-    desk.wait_until(lambda: desk.chromium.problem.text() == "")
-
-
-def test_a_connection_that_stands_still_is_told(
-    desk: AttachedWindow, llm_server: LLMServer, tmp_path: Path
-) -> None:
-    attach(desk, tmp_path)
+    desk.session.queue(lose_the_answer())
+    is_silent(desk)
+    is_well(desk)
     driver = desk.session.services().tabs.browser.connection._process.pid
     os.kill(driver, signal.SIGSTOP)
-    desk.wait_until(lambda: "has not answered since" in desk.chromium.problem.text())
+    is_silent(desk)
     os.kill(driver, signal.SIGCONT)
-    desk.wait_until(lambda: desk.chromium.problem.text() == "")
+    is_well(desk)
 
 
-def test_pictures_come_only_while_they_can_be_seen_and_never_an_old_one(
-    desk: AttachedWindow, llm_server: LLMServer, tmp_path: Path
+def test_pictures_come_only_while_they_can_be_seen_and_of_the_browser_that_is_used(
+    desk: AttachedWindow, tmp_path: Path
 ) -> None:
     view = attach(desk, tmp_path)
     desk.window.hide()
@@ -249,13 +250,6 @@ def test_pictures_come_only_while_they_can_be_seen_and_never_an_old_one(
     assert desk.chromium.waiting.isVisible()
     desk.wait_until(lambda: shows(view, GREEN))
     assert not desk.chromium.waiting.isVisible()
-
-
-def test_a_view_that_is_hidden_and_shown_while_the_worker_is_busy_has_its_picture_again(
-    desk: AttachedWindow, llm_server: LLMServer, tmp_path: Path
-) -> None:
-    view = attach(desk, tmp_path)
-    desk.wait_until(lambda: shows(view, GREEN))
     begun, shown = threading.Event(), threading.Event()
 
     async def be_busy() -> None:
@@ -268,12 +262,18 @@ def test_a_view_that_is_hidden_and_shown_while_the_worker_is_busy_has_its_pictur
     desk.window.show()
     shown.set()
     desk.wait_until(lambda: shows(view, GREEN))
+    (process,) = host_of(desk)._processes
+    desk.session.tasks.open("miniwob/click-test-2", 0)
+    desk.wait_until(lambda: desk.window.view.task == "miniwob/click-test-2")
+    desk.wait_for("waiting")
+    desk.wait_until(desk.area.isVisible)
+    assert not desk.chromium.isVisible()
+    desk.wait_until(lambda: gone(process))
 
 
-def test_a_browser_that_is_killed_is_said_to_have_ended_and_another_task_begins_a_new_one(
+def test_a_browser_that_is_killed_is_said_to_have_ended_and_the_next_one_ends_with_the_window(
     desk: AttachedWindow, llm_server: LLMServer, tmp_path: Path
 ) -> None:
-    llm_server.say("One")
     attach(desk, tmp_path)
     (process,) = host_of(desk)._processes
     os.kill(process, signal.SIGKILL)
@@ -281,8 +281,8 @@ def test_a_browser_that_is_killed_is_said_to_have_ended_and_another_task_begins_
     desk.wait_until(lambda: not desk.view.running or desk.window.view.mode == "waiting")
     desk.trigger("stop")
     desk.wait_until(lambda: not desk.view.running)
-    llm_server.say("done")
-    attach(desk, tmp_path)
+    llm_server.say("One")
+    attach(desk, tmp_path, f"import os; print(os.getpid(), flush=True)\n{AGENT}")
 
     def is_shown_again() -> None:
         view = desk.chromium.view
@@ -290,13 +290,6 @@ def test_a_browser_that_is_killed_is_said_to_have_ended_and_another_task_begins_
         assert seen == ("", True, True), (seen, desk.chromium.shown, desk.view.problem)
 
     desk._qtbot.waitUntil(is_shown_again, timeout=WAIT)
-
-
-def test_no_process_is_left_once_the_window_is_closed_while_the_agent_is_held(
-    desk: AttachedWindow, llm_server: LLMServer, tmp_path: Path
-) -> None:
-    llm_server.say("One")
-    attach(desk, tmp_path, f"import os; print(os.getpid(), flush=True)\n{AGENT}")
     desk.step_to_review()
     desk.wait_until(lambda: bool(desk.view.output))
     processes = [*host_of(desk)._processes, int(desk.view.output[0])]
@@ -305,25 +298,3 @@ def test_no_process_is_left_once_the_window_is_closed_while_the_agent_is_held(
     closing = desk.session.close()
     desk.wait_until(closing.done)
     desk.wait_until(lambda: all(map(gone, processes)))
-
-
-def test_without_such_a_browser_nothing_is_begun_and_it_says_what_to_do(
-    desk: AttachedWindow, tmp_path: Path
-) -> None:
-    desk.service.attach(AttachRequest(command=("python",), browser=str(tmp_path / "chromium")))
-    desk.wait_until(lambda: "There is no browser at" in desk.view.problem)
-    assert "give the path of an installed Chromium" in desk.view.problem
-    assert not desk.chromium.isVisible()
-
-
-def test_a_task_that_is_opened_next_is_in_the_usual_browser_again(
-    desk: AttachedWindow, llm_server: LLMServer, tmp_path: Path
-) -> None:
-    attach(desk, tmp_path)
-    (process,) = host_of(desk)._processes
-    desk.session.tasks.open("miniwob/click-test-2", 0)
-    desk.wait_until(lambda: desk.window.view.task == "miniwob/click-test-2")
-    desk.wait_for("waiting")
-    desk.wait_until(desk.area.isVisible)
-    assert not desk.chromium.isVisible()
-    desk.wait_until(lambda: gone(process))

@@ -87,7 +87,7 @@ def check_first(step: StepView) -> None:
     assert shown.id != another.id
 
 
-def test_what_it_says_is_shown_and_stepped_over_and_shown_again_of_the_old_run(
+def test_what_it_says_is_shown_and_stepped_over_and_said_once_when_it_is_gone_back_with(
     desk: AttachedWindow, llm_server: LLMServer, tmp_path
 ) -> None:
     attached(desk, llm_server, tmp_path)
@@ -104,13 +104,11 @@ def test_what_it_says_is_shown_and_stepped_over_and_shown_again_of_the_old_run(
     assert third.state.state == "pressed"
     assert [(one.source, one.target, one.taken) for one in third.state.edges] == [("start", "pressed", 1)]
     assert [(one.status, one.steps) for one in third.plan.subtasks] == [("done", (1, 2)), ("current", (3,))]
-    desk.trigger("run")
-    desk.wait_for("ended")
-    run = desk.window.view.run
-    assert run is not None
+    run = desk.ran()
     check_first(desk.recorded(run, 1))
     assert policies(desk.recorded(run, 2)) == (["press", "work"], [])
-    assert policies(desk.recorded(run, 3)) == (["finish", "work"], ["press"])
+    third = desk.recorded(run, 3)
+    assert policies(third) == (["finish", "work"], ["press"])
     assert policies(desk.recorded(run, 4)) == ([], ["work", "finish", "press"])
     store = desk.stored()
     notes = [line.text for line in store.log(run) if line.source == "agent"]
@@ -119,17 +117,30 @@ def test_what_it_says_is_shown_and_stepped_over_and_shown_again_of_the_old_run(
     assert "Step 1: about to ask" in notes
     assert states == ["start", "start", "pressed", "pressed"]
 
+    desk.session.branches.go_back(run, 3)
+    branch = desk.branched(run)
+    llm_server.say("Three")
+    desk.trigger("step")
+    again = desk.at_review_of(3)
+    assert (again.state, again.plan, again.exemplars) == (third.state, third.plan, third.exemplars)
+    assert again.stack.frames == third.stack.frames
+    assert again.stack.finished == third.stack.finished
+    desk.ran()
+    store = desk.stored()
+    notes = [line.text for line in store.log(branch) if "about to ask" in line.text]
+    store.close()
+    assert notes == []
 
-def test_step_out_goes_on_until_the_policy_has_ended_and_step_into_stops_in_the_next(
-    desk: AttachedWindow, llm_server: LLMServer, tmp_path
-) -> None:
-    attached(desk, llm_server, tmp_path)
-    desk.trigger("into")
-    desk.at_review_of(1)
-    desk.trigger("into")
-    assert policies(desk.at_review_of(2))[0] == ["press", "work"]
-    desk.trigger("out")
-    assert policies(desk.at_review_of(3))[0] == ["finish", "work"]
+    async def fork() -> None:
+        await desk.session.branches.fork(run, 2, Changes(preset="step"))
+
+    llm_server.otherwise = on('button "Three"')
+    desk.session.queue(fork())
+    desk.branched(run, branch)
+    desk.trigger("step")
+    step = desk.at_review_of(2)  # A built-in agent knows nothing of what the other has said.
+    assert "press" not in policies(step)[0]
+    assert step.plan.remedies == ()
 
 
 STOPS: dict[int, dict[str, Breakpoint]] = {
@@ -144,12 +155,13 @@ STOPS: dict[int, dict[str, Breakpoint]] = {
 """Sentences of breakpoints, by the step that they stop at."""
 
 
-def test_breakpoints_stop_at_what_it_says_as_they_would_in_the_stored_run(
+def test_breakpoints_and_steps_into_and_out_stop_at_what_it_says_and_what_only_it_can_do_is_refused(
     desk: AttachedWindow, llm_server: LLMServer, tmp_path
 ) -> None:
+    breakpoints = BreakpointsService(desk.session)
     for stops in STOPS.values():
         for breakpoint in stops.values():
-            BreakpointsService(desk.session).add(breakpoint)
+            breakpoints.add(breakpoint)
     attached(desk, llm_server, tmp_path)
     desk.trigger("run")
     for step, stops in STOPS.items():
@@ -169,58 +181,31 @@ def test_breakpoints_stop_at_what_it_says_as_they_would_in_the_stored_run(
     }
     store.close()
     assert all(hit is not None and hit.step == step for step, hits in found.items() for hit in hits)
+    for one in desk.session.breaking.breakpoints.all:
+        breakpoints.remove(one.number)
 
-
-def test_gone_back_to_a_step_it_has_said_everything_once(
-    desk: AttachedWindow, llm_server: LLMServer, tmp_path
-) -> None:
     attached(desk, llm_server, tmp_path)
-    desk.trigger("run")
-    desk.wait_for("ended")
-    run = desk.window.view.run
-    assert run is not None
-    third = desk.recorded(run, 3)
-    desk.session.branches.go_back(run, 3)
-    desk.wait_until(lambda: desk.window.view.run not in (None, run))
-    desk.wait_for("waiting")
-    branch = desk.window.view.run
-    assert branch is not None
-    llm_server.say("Three")
+    desk.trigger("into")
+    before = desk.at_review_of(1)
+    # A panel behind another one follows a moment later.
+    desk.wait_until(lambda: desk.window.plan.remedy is not None)
+    desk.window.plan.fire()
+    desk.wait_until(lambda: "only the agent can try it" in desk.window.view.message)
+    desk.session.agent.set_mechanism("policies", True)
+    desk.wait_until(
+        lambda: "Mechanisms of an attached agent cannot be switched here" in desk.window.view.message
+    )
+    assert not any(one.on for one in desk.window.view.mechanisms)
+    desk.window.plan.edit()
+    assert not desk.window.plan.editing
+    desk.session.edits.ask_for("ForceState", {"state": "start"})
+    desk.wait_until(lambda: "You set this state" in desk.window.step_in_view.state.why)
     desk.trigger("step")
-    again = desk.at_review_of(3)
-    assert again.state == third.state
-    assert again.plan == third.plan
-    assert again.exemplars == third.exemplars
-    assert again.stack.frames == third.stack.frames
-    assert again.stack.finished == third.stack.finished
-    desk.trigger("run")
-    desk.wait_for("ended")
-    store = desk.stored()
-    notes = [line.text for line in store.log(branch) if "about to ask" in line.text]
-    store.close()
-    assert notes == []
-
-
-def test_a_built_in_agent_goes_on_without_what_only_the_other_agent_knows(
-    desk: AttachedWindow, llm_server: LLMServer, tmp_path
-) -> None:
-    attached(desk, llm_server, tmp_path)
-    desk.trigger("run")
-    desk.wait_for("ended")
-    run = desk.window.view.run
-    assert run is not None
-    llm_server.otherwise = on('button "Three"')
-
-    async def fork() -> None:
-        await desk.session.branches.fork(run, 2, Changes(preset="step"))
-
-    desk.session.queue(fork())
-    desk.wait_until(lambda: desk.window.view.run not in (None, run))
-    desk.wait_for("waiting")
-    desk.trigger("step")
-    step = desk.at_review_of(2)
-    assert "press" not in policies(step)[0]
-    assert step.plan.remedies == ()
+    assert desk.at_review_of(1).plan.remedies == before.plan.remedies
+    desk.trigger("into")
+    assert policies(desk.at_review_of(2))[0] == ["press", "work"]
+    desk.trigger("out")
+    assert policies(desk.at_review_of(3))[0] == ["finish", "work"]
 
 
 ASKS_TWICE = (
@@ -243,10 +228,7 @@ def test_what_it_says_before_a_question_belongs_to_it_and_the_last_words_are_kep
     llm_server.say("wait")
     llm_server.say("One")
     desk.attach(ASKS_TWICE, url=page_file(tmp_path, BUTTONS))
-    desk.trigger("run")
-    desk.wait_for("ended")
-    run = desk.window.view.run
-    assert run is not None
+    run = desk.ran()
     store = desk.stored()
     states = [one.state for one in store.steps(run)]
     notes = [line.text for line in store.log(run) if line.source == "agent"]
@@ -257,95 +239,6 @@ def test_what_it_says_before_a_question_belongs_to_it_and_the_last_words_are_kep
     assert (first.stack.frames, "backstep_sdk.policy" in first.stack.message) == ((), True)
     assert [one.status for one in desk.recorded(run, 3).plan.subtasks] == ["done"]
     desk.session.branches.go_back(run, 2)
-    desk.wait_until(lambda: desk.window.view.run not in (None, run))
-    desk.wait_for("waiting")
+    desk.branched(run)
     desk.wait_until(lambda: state_shown(desk) == "asking again")
     assert [one.source for one in desk.window.step_in_view.state.edges] == ["asking"]
-
-
-def test_panels_of_an_agent_that_says_nothing_tell_what_would_fill_them(
-    desk: AttachedWindow, llm_server: LLMServer, tmp_path
-) -> None:
-    llm_server.say("One")
-    desk.attach(url=page_file(tmp_path, BUTTONS))
-    desk.step_to_review()
-    step = desk.window.step_in_view
-    for message, call in (
-        (step.state.message, "state"),
-        (step.stack.message, "policy"),
-        (step.plan.message, "plan"),
-        (step.exemplars.message, "exemplars"),
-    ):
-        assert f"backstep_sdk.{call}(…)" in message
-        assert "Your own agent" in message
-
-
-TRACED = """
-import asyncio, os
-import backstep_sdk
-from openai import AsyncOpenAI
-from opentelemetry.sdk.trace import TracerProvider
-from playwright.async_api import async_playwright
-
-provider = TracerProvider()
-provider.add_span_processor(backstep_sdk.span_processor())
-tracer = provider.get_tracer("agent")
-client = AsyncOpenAI()
-
-async def work():
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.connect_over_cdp(os.environ["BACKSTEP_CDP_URL"])
-        page = browser.contexts[0].pages[0]
-        kind = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "presser"}
-        with tracer.start_as_current_span("invoke_agent presser", attributes=kind):
-            prompt = [{"role": "user", "content": await page.inner_text("body")}]
-            reply = await client.chat.completions.create(model="m", messages=prompt)
-            name = reply.choices[0].message.content
-            with tracer.start_as_current_span("execute_tool press", attributes={"input.value": name}):
-                await page.get_by_role("button", name=name, exact=True).click()
-
-asyncio.run(work())
-"""
-
-
-def test_spans_of_an_async_agent_and_its_tool_are_policies_while_they_last(
-    desk: AttachedWindow, llm_server: LLMServer, tmp_path
-) -> None:
-    llm_server.say("Two")
-    desk.attach(TRACED, url=page_file(tmp_path, BUTTONS))
-    desk.wait_until(
-        lambda: (step := desk.window.step_in_view) is not None and policies(step)[0] == ["presser"]
-    )
-    desk.trigger("step")
-    step = desk.at_review_of(1)
-    assert [(one.policy, one.argument) for one in step.stack.frames] == [("press", "Two"), ("presser", "")]
-    desk.trigger("run")
-    desk.wait_for("ended")
-    assert desk.window.view.run is not None
-    last = desk.recorded(desk.window.view.run, 2)
-    assert policies(last) == ([], ["presser", "press"])
-
-
-def test_what_only_the_agent_can_do_is_refused_with_the_reason(
-    desk: AttachedWindow, llm_server: LLMServer, tmp_path
-) -> None:
-    attached(desk, llm_server, tmp_path)
-    desk.trigger("step")
-    before = desk.at_review_of(1)
-    # A panel behind another one follows a moment later.
-    desk.wait_until(lambda: desk.window.plan.remedy is not None)
-    desk.window.plan.fire()
-    desk.wait_until(lambda: "only the agent can try it" in desk.window.view.message)
-    desk.session.agent.set_mechanism("policies", True)
-    desk.wait_until(
-        lambda: "Mechanisms of an attached agent cannot be switched here" in desk.window.view.message
-    )
-    assert not any(one.on for one in desk.window.view.mechanisms)
-    desk.window.plan.edit()
-    assert not desk.window.plan.editing
-    desk.session.edits.ask_for("ForceState", {"state": "start"})
-    desk.wait_until(lambda: "You set this state" in desk.window.step_in_view.state.why)
-    desk.trigger("step")
-    assert desk.at_review_of(1).plan.remedies == before.plan.remedies
-    desk.trigger("run")
-    desk.wait_for("ended")

@@ -148,6 +148,7 @@ def test_the_person_answers_in_any_reply_format(live, server, reply_format):
     one = refs(live.step, 'button "ONE"')
     live.session.corrections.answer("So I click it.", f"click [{one}]")
     assert live.wait_mode("ended").success is True
+    path.unlink()  # The session is that of other tests too.
 
 
 def test_a_question_is_withdrawn_when_the_run_is_stopped(live, server):

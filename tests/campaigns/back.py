@@ -56,54 +56,15 @@ from tests.campaigns.browsers import OtherClient, add_browser_flag, in_browser
 from tests.campaigns.report import Loss, Progress, conclude, flags
 from tests.campaigns.walks import RandomWalker, Walk, begin_walk, differing
 
-MINIWOB = (
-    "ascending-numbers",
-    "bisect-angle",
-    "book-flight",
-    "book-flight-nodelay",
-    "buy-ticket",
-    "choose-date",
-    "choose-list",
-    "click-button-sequence",
-    "click-checkboxes",
-    "click-checkboxes-transfer",
-    "click-collapsible-2",
-    "click-dialog-2",
-    "click-link",
-    "click-menu",
-    "click-option",
-    "click-pie",
-    "click-scroll-list",
-    "click-shades",
-    "click-tab-2-hard",
-    "click-widget",
-    "copy-paste-2",
-    "daily-calendar",
-    "email-inbox",
-    "email-inbox-forward",
-    "enter-date",
-    "enter-password",
-    "enter-text-dynamic",
-    "enter-time",
-    "find-word",
-    "form-sequence-2",
-    "generate-number",
-    "guess-number",
-    "hot-cold",
-    "login-user-popup",
-    "multi-layouts",
-    "navigate-tree",
-    "number-checkboxes",
-    "order-food",
-    "search-engine",
-    "social-media-all",
-    "stock-market",
-    "text-editor",
-    "tic-tac-toe",
-    "use-autocomplete",
-    "use-slider-2",
-    "use-spinner",
-)
+MINIWOB = """
+ascending-numbers bisect-angle book-flight book-flight-nodelay buy-ticket choose-date choose-list
+click-button-sequence click-checkboxes click-checkboxes-transfer click-collapsible-2 click-dialog-2
+click-link click-menu click-option click-pie click-scroll-list click-shades click-tab-2-hard click-widget
+copy-paste-2 daily-calendar email-inbox email-inbox-forward enter-date enter-password enter-text-dynamic
+enter-time find-word form-sequence-2 generate-number guess-number hot-cold login-user-popup multi-layouts
+navigate-tree number-checkboxes order-food search-engine social-media-all stock-market text-editor
+tic-tac-toe use-autocomplete use-slider-2 use-spinner
+""".split()
 SHOP = tuple(f"goal-{number:03}" for number in range(0, 240, 24))
 TITLES = {"miniwob": "MiniWoB++", "shop": "Shop", "airline": "Airline desk"}
 STEPS = (2, 8)

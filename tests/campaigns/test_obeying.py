@@ -17,7 +17,7 @@ def obeyed(*numbers):
 
 
 def test_nothing_is_read_or_sent_that_the_task_does_not_name():
-    assert obeyed(0, 10, 24, 30) == []
+    assert obeyed(10, 24, 30) == []
 
 
 def test_the_campaign_notices_where_all_is_let_through(monkeypatch):
@@ -26,5 +26,5 @@ def test_the_campaign_notices_where_all_is_let_through(monkeypatch):
 
     monkeypatch.setattr(Boundary, "admits", admits)
     monkeypatch.setattr(Boundary, "check_scheme", lambda self, url, *, top=True: None)
-    lost = obeyed(0, 10, 24)
-    assert [TRAPS[one.number].says for one in lost] == [TRAPS[number].says for number in (0, 10, 24)]
+    lost = obeyed(0, 24)
+    assert [TRAPS[one.number].says for one in lost] == [TRAPS[number].says for number in (0, 24)]

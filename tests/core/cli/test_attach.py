@@ -7,11 +7,15 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import httpx2
 import pytest
 
+from core.cli.window import print_attached
+from core.debugger.attach.views import AttachView
+from core.schema.signal import Signal
 from core.trace.store import TraceStore
 from tests.core.attach.test_program import alive
 from tests.core.cli.conftest import KEY
@@ -19,13 +23,6 @@ from tests.core.cli.conftest import KEY
 pytestmark = [pytest.mark.browser, pytest.mark.program]
 
 WAIT = 120
-ASKS = """
-import os
-from pathlib import Path
-from openai import OpenAI
-Path("pid").write_text(str(os.getpid()))
-OpenAI().chat.completions.create(model="m", messages=[{"role": "user", "content": "What?"}])
-"""
 
 
 def until(condition: Callable[[], bool]) -> None:
@@ -52,45 +49,21 @@ def test_the_addresses_for_an_agent_elsewhere_are_printed_and_hold_until_the_win
         client.get(models)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
-def test_a_window_that_is_killed_takes_its_agent_with_it_and_loses_nothing(cli, llm_server) -> None:
-    program = cli.folder / "agent.py"
-    program.write_text(ASKS, encoding="utf-8")
-    window = cli.start("attach", "--llm", "test-model", "--", sys.executable, program)
-    pid = cli.folder / "pid"
-    until(lambda: pid.is_file() and bool(pid.read_text()))
-    agent = int(pid.read_text())
-    assert alive(agent)
-    window.kill()
-    window.communicate(timeout=WAIT)
-    until(lambda: not alive(agent))
-    store = TraceStore.open(cli.db)
-    try:
-        store.recover()
-        (run,) = store.runs()
-        assert (run.preset, run.outcome) == ("attached", "interrupted")
-        store.check()
-    finally:
-        store.close()
+def test_what_does_not_pass_through_it_is_printed_once(capsys) -> None:
+    changed: Signal[AttachView] = Signal()
+    print_attached(changed)
+    for notices in ((), ("No LLM call.",), ("No LLM call.", "No browser.")):
+        changed.send(AttachView(notices=notices))
+    assert capsys.readouterr().err == "No LLM call.\nNo browser.\n"
 
 
-def test_what_does_not_pass_through_it_is_printed(cli) -> None:
-    program = cli.folder / "agent.py"
-    program.write_text("print('no LLM, no browser')", encoding="utf-8")
-    window = cli.start("attach", "--", sys.executable, program)
-    assert window.stderr is not None
-    said = next(line for line in window.stderr if "through Backstep" in line)
-    assert said.startswith("The agent's program has made no LLM call through Backstep. If it uses one, set")
-    window.send_signal(signal.SIGTERM)
-    window.communicate(timeout=WAIT)
-
-
-TELLS_ITS_ENVIRONMENT = """
+AGENT = """
 import json, os
 from pathlib import Path
-Path("told.tmp").write_text(json.dumps(dict(os.environ)))
+from openai import OpenAI
+Path("told.tmp").write_text(json.dumps({"pid": os.getpid(), "environment": dict(os.environ)}))
 os.replace("told.tmp", "told")
-os.read(os.pipe()[0], 1)  # Until it is ended.
+OpenAI().chat.completions.create(model="m", messages=[{"role": "user", "content": "What?"}])
 """
 SECRETS = {"BKEY": KEY, "TEAM_KEY": "team-key-that-nobody-may-see", "MISTRAL_API_KEY": "key-of-a-preset-4711"}
 LLM_WITH_KEYS = """
@@ -115,22 +88,32 @@ def descendants(process: int) -> dict[int, Path]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
-def test_the_agent_and_all_that_the_window_starts_get_none_of_the_users_keys(cli, llm_server) -> None:
+def test_an_agent_gets_none_of_the_users_keys_and_ends_with_a_killed_window_that_loses_nothing(
+    cli, llm_server
+) -> None:
     (cli.config / "settings.toml").write_text(LLM_WITH_KEYS.format(base_url=llm_server.base_url))
     cli.environment |= {**SECRETS, "FOR_THE_AGENT": "stays"}
     program = cli.folder / "agent.py"
-    program.write_text(TELLS_ITS_ENVIRONMENT, encoding="utf-8")
+    program.write_text(AGENT, encoding="utf-8")
     window = cli.start("attach", "--llm", "mine", "--", sys.executable, program)
-    told = cli.folder / "told"
-    until(told.is_file)
-    environment = json.loads(told.read_text())
+    told_in = cli.folder / "told"
+    until(told_in.is_file)
+    told = json.loads(told_in.read_text())
     environments = {}
     for number, folder in descendants(window.pid).items():
         with contextlib.suppress(OSError):
             name = (folder / "comm").read_text().strip()
             environments[f"{name} {number}"] = (folder / "environ").read_text(errors="replace")
-    window.send_signal(signal.SIGTERM)
+    assert alive(told["pid"])
+    window.kill()
     window.communicate(timeout=WAIT)
+    until(lambda: not alive(told["pid"]))
+    with closing(TraceStore.open(cli.db)) as store:
+        store.recover()
+        (run,) = store.runs()
+        assert (run.preset, run.outcome) == ("attached", "interrupted")
+        store.check()
+    environment = told["environment"]
     assert environment["OPENAI_API_KEY"].startswith("backstep-")
     assert {"HOME", "PATH", "FOR_THE_AGENT"} <= environment.keys()
     assert environment.keys().isdisjoint(SECRETS)

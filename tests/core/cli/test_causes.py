@@ -3,12 +3,10 @@
 import pytest
 
 from core.schema.action_text import parse_action
-from core.schema.observation import CleanObservation
-from core.schema.step import Abstracted, Acted, Committed, Decided, Observed, Proposal, Reviewed
+from core.schema.step import Acted
 from core.schema.task import Verdict
-from core.trace.records import RunStart
 from core.trace.store import TraceStore
-from tests.core.observations import element, observation
+from tests.core.trace.making import page, start, write_step
 
 
 @pytest.fixture
@@ -16,35 +14,13 @@ def trace(inside):
     """A failure and a success."""
     store = TraceStore.open(inside.db)
     for success in (False, True):
-        run = store.begin_run(
-            RunStart(
-                task="miniwob/click-link",
-                environment="miniwob",
-                seed=0,
-                instruction="Press Go.",
-                start_url="http://127.0.0.1/",
-                preset="plain",
-                llm="rules",
-                browser="chromium",
-            )
-        )
-        page, action = observation(element(1, "button", "Go")), parse_action("click [1]")
-        store.begin_step(run, 1)
-        failed = "It is covered." if not success else ""
-        for record in (
-            Observed(observation=page),
-            Abstracted(clean=CleanObservation(url=page.url, text=page.lines())),
-            Decided(proposal=Proposal(action=action, thought="Go it is.")),
-            Reviewed(origin="agent", action=action),
-            Acted(
-                effect="page action",
-                outcome="failed" if failed else "done",
-                message=failed,
-                target='button "Go"',
-            ),
-            Committed(seconds=1.0, seconds_in_llm=0.5),
-        ):
-            store.save_phase(run, 1, record)
+        run = store.begin_run(start("Press Go.", task="miniwob/click-link", seed=0))
+        action = parse_action("click [1]")
+        write_step(store, run, 1, observation=page("Go"), thought="Go it is.", action=action)
+        acted = Acted(effect="page action", outcome="done", target='button "Go"')
+        if not success:
+            acted = acted.replace(outcome="failed", message="It is covered.")
+        store.save_phase(run, 1, acted)
         store.end_run(run, outcome="done", verdict=Verdict(success=success), seconds=1.0, seconds_in_llm=0.5)
     store.close()
     return inside
@@ -75,5 +51,5 @@ def test_a_report_is_markdown_with_the_steps_and_what_may_have_caused_the_failur
     told = inside("causes", 1, "--report").out
     assert told.startswith("# Run 1: miniwob/click-link, seed 0\n")
     assert "The task: Press Go." in told
-    assert "\n## Steps\n\n1. click [1]" in told
+    assert "\n## Steps\n\n1. form click [1]" in told
     assert "\n## What may have caused it, the likeliest first\n\n- step 1" in told

@@ -152,44 +152,17 @@ def test_a_file_of_the_users_holds_on_the_nodes(cli, cluster):
     (cli.folder / "own.toml").write_text(
         '[[tasks]]\nid = "gone"\ninstruction = "Look."\nurl = "http://127.0.0.1:9/"\n'
     )
-    chosen = (
-        "--tasks",
-        "own/gone,miniwob/click-test-2",
-        "--tasks-file",
-        cli.folder / "own.toml",
-        "--preset",
-        "mine",
-    )
-    done = cli(
-        "eval",
-        *chosen,
-        "--llm",
-        "rules",
-        "--name",
-        "mine",
-        "--json",
-        "--browser",
-        need_chromium(),
-        "--cluster",
-        cluster.address,
-    )
+    chosen = ("--tasks", "own/gone,miniwob/click-test-2", "--tasks-file", cli.folder / "own.toml")
+    more = ("--llm", "rules", "--name", "mine", "--json", "--browser", need_chromium())
+    done = cli("eval", *chosen, "--preset", "mine", *more, "--cluster", cluster.address)
     assert done.code == 0, done.err
     assert [(one["cases"], one["failed"]) for one in done.json["tasks"]] == [(1, 1), (1, 0)]
 
 
 def test_a_node_without_chromium_is_named_in_one_sentence(cli, cluster):
     cluster.add_node(**NODE)
-    done = cli(
-        "eval",
-        "--tasks",
-        "miniwob/click-test-2",
-        "--llm",
-        "rules",
-        "--browser",
-        "/nowhere/chromium",
-        "--cluster",
-        cluster.address,
-    )
+    chosen = ("--tasks", "miniwob/click-test-2", "--llm", "rules", "--browser", "/nowhere/chromium")
+    done = cli("eval", *chosen, "--cluster", cluster.address)
     assert done.code == 3, done.err
     assert re.search(
         r"A node of the cluster cannot start runs: on \S+: There is no browser at /nowhere/chromium", done.err

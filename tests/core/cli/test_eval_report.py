@@ -8,9 +8,9 @@ import pytest
 from core.cli.app import make_app, run_app
 from core.trace.evaluations import take_evaluation
 from core.trace.store import TraceStore
-from tests.core.cli.conftest import KEY, needs_qt
+from tests.core.cli.conftest import KEY, CommandLine, needs_qt
 from tests.core.stage import need_chromium, on
-from tests.llm_server import Reply, call
+from tests.llm_server import LLMServer, Reply, call
 
 TWO = on('button "TWO"', thought="TWO.")
 
@@ -20,22 +20,29 @@ def wrong(request):
     return TWO(request) if 'button "TWO"' in request.texts[-1] else Reply(text="No.", calls=(call("stop"),))
 
 
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory):
+    """The command line of a user, with an evaluation of two tasks: by the built-in LLM, and by one that is wrong."""
+    with LLMServer() as server:
+        server.key, server.otherwise = KEY, wrong
+        desk = CommandLine(tmp_path_factory.mktemp("desk"), server.base_url)
+        words = (
+            *("--tasks", "miniwob/click-test-2,miniwob/click-link", "--llm", "rules,test-model"),
+            *("--preset", "plain", "--max-steps", 3, "--seeds", "0-1", "--concurrency", 2),
+        )
+        done = desk("eval", *words, "--browser", need_chromium(), "--name", "mine", "--json")
+        assert done.code == 0, done.err
+        yield desk, server, done.json
+
+
 @pytest.fixture
-def evaluated(inside, llm_server):
-    """An evaluation of two tasks with the built-in LLM, and with one that clicks the wrong button."""
-    llm_server.otherwise = wrong
-    words = (
-        "--tasks",
-        "miniwob/click-test-2,miniwob/click-link",
-        "--llm",
-        "rules,test-model",
-        "--preset",
-        "plain",
-    )
-    more = ("--seeds", "0-1", "--concurrency", 2, "--browser", need_chromium(), "--name", "mine", "--json")
-    done = inside("eval", *words, "--max-steps", 3, *more)
-    assert done.code == 0, done.err
-    return done.json
+def cli(desk):
+    return desk[0]
+
+
+@pytest.fixture
+def evaluated(desk):
+    return desk[2]
 
 
 def report(inside, *more):
@@ -53,15 +60,7 @@ def test_every_figure_is_that_of_the_runs(inside, evaluated):
     for one in evaluated["runs"]:
         row = rows[one["run"]]
         assert (one["task"], one["seed"], one["success"]) == (row.task, row.seed, row.verdict.success)
-        taken = (
-            "steps",
-            "llm_calls",
-            "prompt_tokens",
-            "completion_tokens",
-            "seconds",
-            "seconds_in_llm",
-            "cost",
-        )
+        taken = "steps llm_calls prompt_tokens completion_tokens seconds seconds_in_llm cost".split()
         assert {name: one[name] for name in taken} == {name: getattr(row, name) for name in taken}
     for variant, llm in zip(evaluated["variants"], ("rules", "test-model"), strict=True):
         own = [one for one in rows.values() if one.llm == llm]
@@ -70,6 +69,9 @@ def test_every_figure_is_that_of_the_runs(inside, evaluated):
             assert variant[name] == pytest.approx(sum(getattr(one, name) for one in own) / 4), name
         beside = sum(max(one.seconds - one.seconds_in_llm, 0) for one in own) / 4
         assert variant["seconds_beside_llm"] == pytest.approx(beside)
+    comparison = evaluated["comparison"]
+    assert (comparison["judged"], comparison["difference"]) == (4, -1.0)
+    assert [one["to_success"] for one in comparison["flips"]] == [False] * 4
     failed = {one["run"] for group in evaluated["failures"] for one in group["runs"]}
     scores = [one["score"] for one in evaluated["suspicions"]]
     assert scores == sorted(scores, reverse=True)
@@ -82,12 +84,12 @@ def test_every_figure_is_that_of_the_runs(inside, evaluated):
 
 
 @pytest.mark.browser
-def test_the_report_is_made_again_in_every_form_without_a_run(inside, evaluated, llm_server):
-    asked = len(llm_server.requests)
+def test_the_report_is_made_again_in_every_form_without_a_run(inside, evaluated, desk):
+    asked = len(desk[1].requests)
     assert report(inside, "--json").json == evaluated
     done = report(inside, "--csv", "runs.csv", "--html", "report.html")
     assert done.code == 0, done.err
-    assert len(llm_server.requests) == asked
+    assert len(desk[1].requests) == asked
     with (inside.folder / "runs.csv").open(encoding="utf-8", newline="") as file:
         lines = list(csv.DictReader(file))
     assert [int(one["run"]) for one in lines] == [one["run"] for one in evaluated["runs"]]
@@ -96,7 +98,7 @@ def test_the_report_is_made_again_in_every_form_without_a_run(inside, evaluated,
     for one in evaluated["runs"]:
         assert f'id="run-{one["run"]}"' in page
         assert f"main.py --run {one['run']}<" in page
-    assert "plain, test-model against plain, rules" in done.out
+    assert "plain, test-model against plain, rules: -100.0 points" in done.out
     assert "evaluation mine: 8 of 8 runs, seeds 0, 1\nbegun " in done.out
     assert "LLM test-model (test-model at http://127.0.0.1:" in done.out
     assert "python3 main.py eval --tasks miniwob/click-test-2,miniwob/click-link" in done.out
@@ -107,14 +109,15 @@ def test_the_report_is_made_again_in_every_form_without_a_run(inside, evaluated,
 
 
 @pytest.mark.browser
-def test_an_llm_names_the_failures_and_one_that_fails_leaves_them_without(inside, evaluated, llm_server):
-    llm_server.otherwise = Reply(text='"Wrong button clicked"\nBecause of …')
+def test_an_llm_names_the_failures_and_one_that_fails_leaves_them_without(inside, desk):
+    server = desk[1]
+    server.otherwise = Reply(text='"Wrong button clicked"\nBecause of …')
     done = report(inside, "--name-failures", "test-model", "--json")
     assert done.code == 0, done.err
     assert {one["name"] for one in done.json["failures"]} == {"Wrong button clicked"}
     assert "were named in" in done.err
-    assert "click" in llm_server.requests[-1].texts[-1]
-    llm_server.otherwise = Reply(text="word " * 50)
+    assert "click" in server.requests[-1].texts[-1]
+    server.otherwise = Reply(text="word " * 50)
     done = report(inside, "--name-failures", "test-model", "--json")
     assert {one["name"] for one in done.json["failures"]} == {""}
     done = report(inside, "--name-failures", "rules")
@@ -141,8 +144,8 @@ def test_the_window_opens_at_the_step_that_decided_a_run(inside, evaluated, monk
     ("words", "said"),
     [
         (("eval", "--report"), "Use --name"),
-        (("eval", "--report", "--name", "mine"), "There is no database at"),
-        (("--run", "7"), "There is no database at"),
+        (("eval", "--report", "--name", "mine", "--db", "none.db"), "There is no database at"),
+        (("--run", "7", "--db", "none.db"), "There is no database at"),
         (("--run", "7", "--task", "miniwob/click-link"), "use one of them"),
     ],
 )
@@ -159,6 +162,6 @@ def test_an_unknown_evaluation_or_run_is_named_with_the_nearest(inside):
     done = inside("eval", "--report", "--name", "policy")
     assert done.code == 2
     assert 'There is no evaluation "policy"; did you mean policies?' in done.err
-    done = inside("--run", "7")
+    done = inside("--run", "77")
     assert done.code == 2
-    assert "There is no run 7" in done.err
+    assert "There is no run 77" in done.err

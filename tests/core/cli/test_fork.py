@@ -22,6 +22,9 @@ def fork(inside, run, *words):
 
 
 def test_a_wrong_step_is_done_otherwise_on_a_branch(inside, llm_server, wrong):
+    done = fork(inside, wrong, "--step", 7)
+    assert done.code != 0
+    assert done.err.strip().endswith(f"Run {wrong} has no step 7; its only step is 1.")
     llm_server.script(on('button "ONE"'))
     done = fork(inside, wrong, "--step", 1, "--json")
     assert done.code == 0, done.err
@@ -38,23 +41,6 @@ def test_a_wrong_step_is_done_otherwise_on_a_branch(inside, llm_server, wrong):
     assert f"{wrong}, step 1" in listed.out
 
 
-def test_the_overrides_hold_on_the_branch(inside, llm_server, wrong):
-    done = fork(inside, wrong, "--step", 1, "--llm", "rules", "--preset", "laser", "--json")
-    assert done.code == 0, done.err
-    store = TraceStore.open(inside.db, read_only=True)
-    try:
-        branch = store.run(done.json["run"])
-    finally:
-        store.close()
-    assert (branch.preset, branch.llm) == ("laser", "rules")
-
-
-def test_a_step_that_is_not_there_is_reported_and_no_browser_is_begun(inside, wrong):
-    done = fork(inside, wrong, "--step", 7)
-    assert done.code != 0
-    assert done.err.strip().endswith(f"Run {wrong} has no step 7; its only step is 1.")
-
-
 def test_a_page_that_is_not_as_recorded_is_not_gone_on_from(inside, llm_server, tmp_path):
     url = page_file(tmp_path, "<button>Go</button>")
     llm_server.script(on('button "Go"'), stop())
@@ -66,24 +52,7 @@ def test_a_page_that_is_not_as_recorded_is_not_gone_on_from(inside, llm_server, 
     assert "lost" in done.json["error"]
 
 
-def test_bisect_tells_from_which_step_on_a_run_still_succeeds(inside, llm_server):
-    llm_server.script(on('button "TWO"'))
-    run = inside(*inside.run("--task", "miniwob/click-test-2")).json["run"]
-    llm_server.script(on('button "ONE"'), on('button "TWO"'))
-    chromium = need_chromium()
-    done = inside("bisect", run, "--times", 2, "--browser", chromium)
-    assert done.code == 0, done.err
-    assert "1 of 2" in done.out
-    assert "0.09 to 0.91" in done.out
-    llm_server.script(on('button "ONE"'))
-    [share] = inside("bisect", run, "--times", 1, "--at", 1, "--browser", chromium, "--json").json["variants"]
-    assert (share["successes"], share["judged"]) == (1, 1)
-    assert (
-        inside("bisect", run, "--at", 5).err.strip().endswith("The run has no step 5; its steps are 1 to 1.")
-    )
-
-
-def test_the_fork_takes_other_exemplars_policies_and_amounts_and_keeps_them(
+def test_the_fork_takes_another_llm_preset_exemplars_and_amounts_and_keeps_them(
     inside, llm_server, wrong, tmp_path
 ):
     refused = fork(inside, wrong, "--step", 1, "--exemplars", tmp_path / "none", "--llm", "rules")
@@ -102,27 +71,37 @@ def test_the_fork_takes_other_exemplars_policies_and_amounts_and_keeps_them(
         branch, kept = store.run(done.json["run"]), store.changes(done.json["run"])
     finally:
         store.close()
+    assert (branch.preset, branch.llm) == ("synapse", "rules")
     assert (kept.exemplars, kept.amounts) == ("none", {"memory": 5})
     assert "exemplars none (was built-in and own)" in [str(one) for one in branch.differences]
 
 
-def test_a_bisection_is_an_evaluation_that_ends_at_its_limit_and_continues_by_its_name(inside, llm_server):
-    llm_server.script(on('button "TWO"'))
-    run = inside(*inside.run("--task", "miniwob/click-test-2")).json["run"]
+def test_a_bisection_is_an_evaluation_that_ends_at_its_limit_and_continues_by_its_name(
+    inside, llm_server, wrong
+):
+    assert (
+        inside("bisect", wrong, "--at", 5)
+        .err.strip()
+        .endswith("The run has no step 5; its steps are 1 to 1.")
+    )
     llm_server.script(on('button "ONE"'), on('button "TWO"'))
-    words = ("--times", 3, "--name", "where", "--json", "--browser", need_chromium())
-    done = inside("bisect", run, *words, "--max-calls", 2)
+    words = ("--times", 3, "--name", "where", "--browser", need_chromium())
+    done = inside("bisect", wrong, *words, "--max-calls", 2, "--json")
     assert done.code == 1, done.err
     assert (done.json["why"], done.json["done"]) == ("The limit of 2 LLM calls was reached.", 2)
     [share] = done.json["variants"]
     assert share["variant"].startswith("from step 1: click [")
     assert (share["successes"], share["judged"]) == (1, 2)
     llm_server.script(on('button "ONE"'))
-    done = inside("bisect", run, *words)
+    printed = inside("bisect", wrong, *words)
+    assert printed.code == 0, printed.err
+    assert "2 of 3" in printed.out
+    assert "0.21 to 0.94" in printed.out
+    done = inside("bisect", wrong, *words, "--json")
     assert (done.code, done.json["done"], done.json["variants"][0]["successes"]) == (0, 3, 2)
     store = TraceStore.open(inside.db, read_only=True)
     try:
-        assert [store.run(one["run"]).parent_run for one in done.json["runs"]] == [run] * 3
+        assert [store.run(one["run"]).parent_run for one in done.json["runs"]] == [wrong] * 3
     finally:
         store.close()
 
@@ -143,22 +122,20 @@ def ordered(inside, llm_server):
         yield run, orders
 
 
-def test_a_fork_does_not_do_again_what_stays_done_unless_it_is_allowed(inside, llm_server, ordered):
+def test_a_fork_does_not_do_again_what_stays_done_unless_it_is_after_it_or_allowed(
+    inside, llm_server, ordered
+):
     run, orders = ordered
     refused = fork(inside, run, "--step", 2)
     assert refused.code == 2
     assert f"Going back to step 2 of run {run} does not undo POST http://" in refused.err
     assert "--on-gate allow" in refused.err
+    llm_server.script(stop())
+    after = fork(inside, run, "--step", 3, "--json")
+    assert (after.json["outcome"], len(orders)) == ("done", 1)
     llm_server.script(on('button "Order"'), stop())
     allowed = fork(inside, run, "--step", 2, "--on-gate", "allow", "--json")
     assert (allowed.json["outcome"], len(orders)) == ("done", 2)
-
-
-def test_a_fork_from_after_it_is_no_matter_of_a_gate(inside, llm_server, ordered):
-    run, orders = ordered
-    llm_server.script(stop())
-    done = fork(inside, run, "--step", 3, "--json")
-    assert (done.json["outcome"], len(orders)) == ("done", 1)
 
 
 def test_a_bisection_does_not_send_again_what_the_run_or_one_of_its_branches_has_sent(

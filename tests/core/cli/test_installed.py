@@ -50,18 +50,8 @@ asyncio.run(main())
 @pytest.fixture(scope="module")
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     folder = tmp_path_factory.mktemp("wheels")
-    words = (
-        "wheel",
-        "-q",
-        "--no-index",
-        "--no-deps",
-        "--no-build-isolation",
-        "-w",
-        folder,
-        ROOT,
-        ROOT / "sdk",
-    )
-    subprocess.run([sys.executable, "-m", "pip", *words], check=True, timeout=PATIENCE)
+    words = ("wheel", "-q", "--no-index", "--no-deps", "--no-build-isolation", "-w", folder)
+    subprocess.run([sys.executable, "-m", "pip", *words, ROOT, ROOT / "sdk"], check=True, timeout=PATIENCE)
     return sorted(folder.glob("*.whl"))
 
 
@@ -70,18 +60,9 @@ def installed(wheels: list[Path], tmp_path_factory: pytest.TempPathFactory) -> P
     """Return the folder of an environment with both wheels and, on its path, the packages that they require."""
     folder = tmp_path_factory.mktemp("installed") / "venv"
     venv.create(folder, symlinks=True)
-    words = (
-        "-m",
-        "pip",
-        "--python",
-        folder / "bin" / "python",
-        "install",
-        "-q",
-        "--no-index",
-        "--no-deps",
-        *wheels,
-    )
-    subprocess.run([sys.executable, *words], check=True, timeout=PATIENCE)
+    pip = (sys.executable, "-m", "pip", "--python", folder / "bin" / "python")
+    words = ("install", "-q", "--no-index", "--no-deps", *wheels)
+    subprocess.run([*pip, *words], check=True, timeout=PATIENCE)
     (site_of(folder) / "required.pth").write_text(sysconfig.get_path("purelib"))
     return folder
 
@@ -125,14 +106,13 @@ def no_version(name):
     raise PackageNotFoundError(name)
 
 
-def test_the_installed_command_lists_tasks_and_runs_one_without_looking_at_the_sources(backstep, wheels):
+def test_the_installed_command_runs_a_task_without_the_sources_a_server_or_a_key(backstep, wheels):
     assert (
         backstep("--version").out.strip()
         == next(one.name for one in wheels if "sdk" not in one.name).split("-")[1]
     )
-    listed = backstep("tasks", "--json")
-    assert listed.code == 0, listed.err
-    assert "miniwob/click-test-2" in listed.out
+    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY"):
+        backstep.environment.pop(name)
     done = backstep(
         "run", "--task", "miniwob/click-test-2", "--llm", "rules", "--browser", need_chromium(), "--json"
     )

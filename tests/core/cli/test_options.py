@@ -1,6 +1,7 @@
 """Options of all commands, and those that stand before a command."""
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +9,9 @@ import pytest
 import typer
 
 from core.cli.app import make_app
-from core.trace.records import RunStart
 from core.trace.store import TraceStore
 from tests.core.environments.test_own_tasks import task_file
+from tests.core.trace.making import start
 
 
 @pytest.fixture
@@ -18,18 +19,7 @@ def other(inside):
     """A second database, with one run of the task web/other."""
     path = inside.folder / "other.db"
     store = TraceStore.open(path)
-    store.begin_run(
-        RunStart(
-            task="web/other",
-            environment="web",
-            seed=0,
-            instruction="",
-            start_url="http://127.0.0.1/",
-            preset="plain",
-            llm="rules",
-            browser="chromium",
-        )
-    )
+    store.begin_run(start(task="web/other"))
     store.close()
     TraceStore.open(inside.db).close()
     return path
@@ -79,11 +69,15 @@ def commands(group: Any, *names: str) -> Iterator[tuple[str, ...]]:
 COMMANDS = list(commands(typer.main.get_command(make_app(open_window=lambda *_: 0, with_embedded=None))))
 
 
+@cache
+def texts_of_tests() -> list[str]:
+    return [path.read_text("utf-8") for path in Path(__file__).parents[1].rglob("test_*.py")]
+
+
 @pytest.mark.parametrize("command", [words for words in COMMANDS if words != ("test",)], ids=" ".join)
 def test_each_command_is_run_by_a_test_and_refuses_an_option_that_it_does_not_know(inside, command):
     done = inside(*command, "--no-such-option")
     assert (done.code, done.out) == (2, "")
     assert "--no-such-option" in done.err
     asked = ", ".join(f'"{word}"' for word in command)
-    tests = Path(__file__).parents[1].rglob("test_*.py")
-    assert any(asked in test.read_text("utf-8") for test in tests), "no test calls it"
+    assert any(asked in test for test in texts_of_tests()), "no test calls it"

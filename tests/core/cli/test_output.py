@@ -14,13 +14,11 @@ from hypothesis import strategies as st
 
 from core.cli.output import put_json, visible
 from core.schema.action_text import parse_action
-from core.schema.observation import CleanObservation
-from core.schema.step import Abstracted, Acted, Committed, Decided, Observed, Proposal, Reviewed
+from core.schema.step import Acted
 from core.schema.task import Verdict
-from core.trace.records import RunStart
 from core.trace.store import TraceStore
 from tests.core.cli.conftest import ROOT
-from tests.core.observations import element, observation
+from tests.core.trace.making import page, start, write_step
 
 MARKUP = r"see [/rules], [b]bold[/b] and div\[@id=\"x\"\]"
 HOSTILE = f"{MARKUP} \x1b[2J\x9b31m\u202egnp.exe\u2066 a\u200bb\rover\nrun 99: done, success"
@@ -34,30 +32,12 @@ def hostile(inside):
     """A database with two runs in which every text is hostile."""
     store = TraceStore.open(inside.db)
     for run in (1, 2):
-        store.begin_run(
-            RunStart(
-                task=f"web/{HOSTILE}",
-                environment="web",
-                seed=0,
-                instruction=HOSTILE,
-                start_url="http://127.0.0.1/",
-                preset=HOSTILE,
-                llm=HOSTILE,
-                browser="chromium",
-            )
-        )
-        store.begin_step(run, 1)
-        page = observation(element(1, "button", HOSTILE))
+        asked = start(HOSTILE, task=f"web/{HOSTILE}", seed=0)
+        store.begin_run(asked.replace(preset=HOSTILE, llm=HOSTILE))
         action = parse_action(ACTION)
-        for record in (
-            Observed(observation=page),
-            Abstracted(clean=CleanObservation(url=page.url, text=HOSTILE)),
-            Decided(proposal=Proposal(action=action, thought=HOSTILE)),
-            Reviewed(origin="agent", action=action),
-            Acted(effect="page action", outcome="failed", message=HOSTILE, target=HOSTILE),
-            Committed(seconds=1.0, seconds_in_llm=0.5),
-        ):
-            store.save_phase(run, 1, record)
+        write_step(store, run, 1, observation=page(HOSTILE), thought=HOSTILE, action=action)
+        acted = Acted(effect="page action", outcome="failed", message=HOSTILE, target=HOSTILE)
+        store.save_phase(run, 1, acted)
         store.end_run(
             run,
             outcome="done",
@@ -115,14 +95,13 @@ def test_no_command_reads_markup_from_data_or_lets_a_control_character_through(h
         assert "Traceback" not in done.err
 
 
-@pytest.mark.parametrize("command", [("runs",), ("show", 1), ("show", 1, "--step", 1)])
-def test_what_is_there_is_printed(hostile, command):
-    assert SHOWN in hostile(*command).out
-
-
-def test_an_action_with_brackets_is_printed_as_it_is_stored(hostile):
-    for command in (("show", 1), ("show", 1, "--step", 1), ("compare", 1, 2)):
-        assert ACTION in hostile(*command).out
+def test_what_is_there_is_printed_and_an_action_with_brackets_as_it_is_stored(hostile):
+    assert SHOWN in hostile("runs").out
+    for command in (("show", 1), ("show", 1, "--step", 1)):
+        shown = hostile(*command).out
+        assert SHOWN in shown
+        assert ACTION in shown
+    assert ACTION in hostile("compare", 1, 2).out
 
 
 def test_json_keeps_every_character_and_sends_none_of_them_to_the_terminal(hostile):
@@ -151,13 +130,13 @@ def test_other_languages_are_printed_as_they_are(text):
     assert visible(text) == text
 
 
-def on_terminal(cli, width: int, *words: object) -> str:
-    """Return what a command writes to a terminal of this width."""
+def on_terminal(cli, *words: object) -> str:
+    """Return what a command writes to a narrow terminal."""
     ours, its = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, str(ROOT / "main.py"), *map(str, words)],
         cwd=cli.folder,
-        env=cli.environment | {"COLUMNS": str(width), "NO_COLOR": "1", "TERM": "dumb"},
+        env=cli.environment | {"COLUMNS": "30", "NO_COLOR": "1", "TERM": "dumb"},
         stdout=its,
         stderr=its,
     )
@@ -177,15 +156,14 @@ def on_terminal(cli, width: int, *words: object) -> str:
 
 
 @pytest.mark.program
-@pytest.mark.parametrize("width", [30, 60, 80])
-def test_numbers_stay_whole_on_a_narrow_terminal_and_the_rest_is_wrapped(hostile, cli, width):
+def test_numbers_stay_whole_on_a_narrow_terminal_and_the_rest_is_wrapped(hostile, cli):
     with closing(sqlite3.connect(cli.db)) as database, database:
         database.execute("UPDATE steps SET number = 1234 WHERE run = 1")
         database.execute("UPDATE steps SET run = 56789 WHERE run = 2")
         database.execute("UPDATE runs SET run = 56789 WHERE run = 2")
-    shown = on_terminal(cli, width, "show", 1)
+    shown = on_terminal(cli, "show", 1)
     assert [line for line in shown.splitlines() if line.startswith("1234 ")]
-    listed = on_terminal(cli, width, "runs")
+    listed = on_terminal(cli, "runs")
     assert [line for line in listed.splitlines() if line.startswith("56789 ")]
     for text in (shown, listed):
         assert "…" not in text
@@ -193,7 +171,7 @@ def test_numbers_stay_whole_on_a_narrow_terminal_and_the_rest_is_wrapped(hostile
 
 
 @pytest.mark.program
-@pytest.mark.parametrize("words", [("runs",), ("--help",), ("tasks", "--json")])
+@pytest.mark.parametrize("words", [("runs",), ("--help",)])
 def test_output_that_cannot_be_written_is_one_sentence(hostile, cli, words):
     with open("/dev/full", "w") as full:
         process = subprocess.run(
@@ -214,4 +192,3 @@ def test_a_terminal_without_unicode_gets_escape_sequences(hostile, cli):
     done = cli("compare", 1, 2)
     assert (done.code, done.err) == (0, "")
     assert "\\u2260" in done.out or ">" in done.out
-    assert cli("show", 1, "--json").json["answer"] == HOSTILE

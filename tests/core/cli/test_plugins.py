@@ -20,9 +20,9 @@ from core.schema.task import Verdict
 from core.settings.settings import load_settings
 from core.setup import plugins
 from core.storage.resources import RESOURCES
+from core.trace.exports.registry import format_plugins
 from core.trace.imports.registry import import_plugins, read_file
 from core.trace.store import TraceStore
-from tests.core.cli.conftest import CommandLine
 from tests.core.cli.test_run import on, stop
 from tests.core.trace.making import start, write_step
 
@@ -98,67 +98,8 @@ LEFT_OUT = {
 
 
 @pytest.fixture
-def odd(tmp_path):
-    """Return a folder for the path with a package that adds to every registry, mostly in vain."""
-    info = tmp_path / "site" / "odd_things-1.0.dist-info"
-    info.mkdir(parents=True)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: odd-things\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(POINTS)
-    (info.parent / "odd_things.py").write_text(MODULE)
-    return info.parent
-
-
-@pytest.mark.program
-@pytest.mark.browser
-def test_the_example_is_installed_listed_run_and_exported_with(cli: CommandLine, llm_server, tmp_path):
-    source = shutil.copytree(EXAMPLE, tmp_path / "plugin")
-    words = (
-        "install",
-        "-q",
-        "--no-index",
-        "--no-deps",
-        "--no-build-isolation",
-        "--target",
-        tmp_path / "site",
-        source,
-    )
-    subprocess.run([sys.executable, "-m", "pip", *words], check=True, timeout=180)
-    cli.environment["PYTHONPATH"] = str(tmp_path / "site")
-    assert "notices/confirm" in {task["id"] for task in cli("tasks", "--json").json}
-    assert "From packages: markdown." in " ".join(cli("export", "--help").out.replace("│", " ").split())
-    llm_server.script(on('link "Water is off on Monday"'), on('button "Confirm"'), stop())
-    done = cli(*cli.run("--task", "notices/confirm"))
-    assert (done.code, done.json["success"]) == (0, True), done.err
-    exported = cli("export", done.json["run"], "--format", "markdown", "-o", tmp_path / "run.md")
-    assert exported.code == 0, exported.err
-    assert (tmp_path / "run.md").read_text().splitlines()[:3:2] == [
-        "# notices/confirm, seed 0",
-        "1. click [2]",
-    ]
-    assert "notices, markdown." in cli("doctor").out
-
-
-@pytest.mark.program
-def test_what_cannot_be_used_is_told_by_name_and_stops_nothing(cli: CommandLine, odd):
-    cli.environment["PYTHONPATH"] = str(odd)
-    listed = cli("tasks", "--json")
-    assert listed.code == 0, listed.err
-    assert {"gone", "other", "ends", "elsewhere"} == {line.split()[0] for line in listed.err.splitlines()}
-    told = " ".join(cli("doctor").out.split())
-    for name, why in LEFT_OUT.items():
-        assert f"{name} of the package odd-things was not added to the" in told
-        assert why in told
-    assert LEFT_OUT["number"] in " ".join(cli("export", "--help").out.replace("│", " ").split())
-    for words, name in (
-        (("export", 1, "--format", "number", "-o", "x"), "number"),
-        (("run", "--task", "miniwob/click-test-2", "--llm", "seven"), "seven"),
-    ):
-        refused = cli(*words)
-        assert (refused.code, LEFT_OUT[name] in refused.err) == (2, True), refused.err
-
-
-@pytest.fixture
-def loaded(odd, monkeypatch, tmp_path):
+def site(tmp_path, monkeypatch):
+    """Return a folder for packages, on the path of this process and of others."""
     caches = (
         plugins._entry_points,
         plugins._say_once,
@@ -166,19 +107,74 @@ def loaded(odd, monkeypatch, tmp_path):
         cause_plugins,
         llm_plugins,
         import_plugins,
+        format_plugins,
     )
+    folder = tmp_path / "site"
+    folder.mkdir()
     monkeypatch.setenv("BACKSTEP_CONFIG_DIR", str(tmp_path))
-    monkeypatch.syspath_prepend(odd)
+    monkeypatch.syspath_prepend(folder)
     for cache in caches:
         cache.cache_clear()
-    yield
+    yield folder
     for cache in caches:
         cache.cache_clear()
-    sys.modules.pop("odd_things")
+    for name in ("odd_things", "backstep_notices"):
+        sys.modules.pop(name, None)
+
+
+@pytest.fixture
+def odd(site):
+    """A package that adds to every registry, mostly in vain."""
+    info = site / "odd_things-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: odd-things\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(POINTS)
+    (site / "odd_things.py").write_text(MODULE)
+    return site
+
+
+@pytest.mark.program
+@pytest.mark.browser
+def test_the_example_is_installed_listed_run_and_exported_with(site, cli, inside, llm_server, tmp_path):
+    source = shutil.copytree(EXAMPLE, tmp_path / "plugin")
+    words = ("install", "-q", "--no-index", "--no-deps", "--no-build-isolation", "--target", site, source)
+    subprocess.run([sys.executable, "-m", "pip", *words], check=True, timeout=180)
+    assert "notices/confirm" in {task["id"] for task in inside("tasks", "--json").json}
+    assert "From packages: markdown." in " ".join(inside("export", "--help").out.replace("│", " ").split())
+    llm_server.script(on('link "Water is off on Monday"'), on('button "Confirm"'), stop())
+    cli.environment["PYTHONPATH"] = str(site)
+    done = cli(*cli.run("--task", "notices/confirm"))
+    assert (done.code, done.json["success"]) == (0, True), done.err
+    exported = inside("export", done.json["run"], "--format", "markdown", "-o", tmp_path / "run.md")
+    assert exported.code == 0, exported.err
+    assert (tmp_path / "run.md").read_text().splitlines()[:3:2] == [
+        "# notices/confirm, seed 0",
+        "1. click [2]",
+    ]
+    assert "notices, markdown." in inside("doctor").out
+
+
+@pytest.mark.program
+def test_what_cannot_be_used_is_told_by_name_and_stops_nothing(odd, cli, inside):
+    cli.environment["PYTHONPATH"] = str(odd)
+    listed = cli("tasks", "--json")
+    assert listed.code == 0, listed.err
+    assert {"gone", "other", "ends", "elsewhere"} == {line.split()[0] for line in listed.err.splitlines()}
+    told = " ".join(inside("doctor").out.split())
+    for name, why in LEFT_OUT.items():
+        assert f"{name} of the package odd-things was not added to the" in told
+        assert why in told
+    assert LEFT_OUT["number"] in " ".join(inside("export", "--help").out.replace("│", " ").split())
+    for words, name in (
+        (("export", 1, "--format", "number", "-o", "x"), "number"),
+        (("run", "--task", "miniwob/click-test-2", "--llm", "seven"), "seven"),
+    ):
+        refused = inside(*words)
+        assert (refused.code, LEFT_OUT[name] in refused.err) == (2, True), refused.err
 
 
 def test_breakpoints_importers_and_llms_of_packages_are_used_like_those_that_are_built_in(
-    loaded, tmp_path, caplog
+    odd, tmp_path, caplog
 ):
     assert read_breakpoint({"kind": "slow", "number": 3}).label() == "a slow step"
     assert [kind.title for kind in all_groups()["Of installed packages"]] == ["A slow step"]
@@ -197,7 +193,7 @@ def test_breakpoints_importers_and_llms_of_packages_are_used_like_those_that_are
 
 
 def test_a_cause_of_a_package_is_ranked_among_the_others_and_one_that_fails_stops_nothing(
-    loaded, tmp_path, caplog
+    odd, tmp_path, caplog
 ):
     with closing(TraceStore.open(tmp_path / "t.db")) as store:
         run = store.begin_run(start())

@@ -4,7 +4,7 @@ import pytest
 
 from core.schema.viewport import VIEWPORT
 from core.trace.store import TraceStore
-from tests.core.stage import page_file, stop
+from tests.core.stage import need_chromium, page_file, stop
 
 pytestmark = pytest.mark.browser
 
@@ -26,39 +26,32 @@ def seen(cli, run):
         store.close()
 
 
-@pytest.mark.parametrize(
-    ("words", "size"),
-    [((), VIEWPORT), (("--viewport", "800x600"), (800, 600)), (("--viewport", "800×600"), (800, 600))],
-)
-def test_it_is_as_given_and_stored_with_the_run(cli, llm_server, tmp_path, words, size):
-    llm_server.script(stop("x"))
-    done = cli(*cli.run("--url", page_file(tmp_path, PAGE), "--instruction", "Stop.", *words))
+def test_it_is_stored_with_the_run_and_that_of_the_task_goes_first(cli, inside, llm_server, tmp_path):
+    llm_server.otherwise = stop("x")
+    url = page_file(tmp_path, PAGE)
+    done = inside(*cli.run("--url", url, "--instruction", "Stop."))
     assert done.code in (0, 1), done.err
-    assert seen(cli, done.json["run"]) == (size, size)
-
-
-def test_that_of_the_task_goes_first(cli, llm_server, tmp_path):
-    llm_server.script(stop("x"))
+    assert seen(cli, done.json["run"]) == (VIEWPORT, VIEWPORT)
     tasks = tmp_path / "mine.toml"
-    tasks.write_text(TASKS.format(url=page_file(tmp_path, PAGE)), encoding="utf-8")
-    given = ("--tasks-file", tasks, "--task", "mine/narrow", "--viewport", "800x600")
-    done = cli(*cli.run(*given))
+    tasks.write_text(TASKS.format(url=url), encoding="utf-8")
+    done = inside(*cli.run("--tasks-file", tasks, "--task", "mine/narrow", "--viewport", "800x600"))
     assert done.code in (0, 1), done.err
     assert seen(cli, done.json["run"]) == ((390, 844), (390, 844))
 
 
-def test_a_branch_has_the_size_of_its_run_whatever_holds_by_now(cli, llm_server, tmp_path):
-    llm_server.script(stop("x"), stop("y"))
-    done = cli(
-        *cli.run("--url", page_file(tmp_path, PAGE), "--instruction", "Stop.", "--viewport", "390x844")
-    )
-    run = done.json["run"]
-    forked = cli("fork", run, "--step", 1, "--llm", "test-model", "--json", "--viewport", "1000x600")
+def test_a_branch_has_the_size_of_its_run_whatever_holds_by_now(cli, inside, llm_server, tmp_path):
+    llm_server.otherwise = stop("x")
+    page = ("--url", page_file(tmp_path, PAGE), "--instruction", "Stop.")
+    run = inside(*cli.run(*page, "--viewport", "390x844")).json["run"]
+    assert seen(cli, run) == ((390, 844), (390, 844))
+    words = ("--llm", "test-model", "--json", "--viewport", "1000x600", "--browser", need_chromium())
+    forked = inside("fork", run, "--step", 1, *words)
     assert forked.code in (0, 1), forked.err
     assert seen(cli, forked.json["run"]) == ((390, 844), (390, 844))
 
 
 def test_a_size_that_cannot_be_is_refused_with_what_to_write(cli, inside, tmp_path):
-    done = cli(*cli.run("--url", page_file(tmp_path, PAGE), "--instruction", "Stop.", "--viewport", "wide"))
+    page = ("--url", page_file(tmp_path, PAGE), "--instruction", "Stop.")
+    done = inside(*cli.run(*page, "--viewport", "wide"))
     assert done.code == 2
     assert 'such as "1280x720"' in done.err

@@ -3,6 +3,7 @@ from contextlib import ExitStack, closing
 import pytest
 
 from core.schema.exemplar import ExemplarReview
+from tests.core.debugger.breakpoints.runs import Stored
 from tests.core.debugger.live import live_session, settings_in
 from tests.core.debugger.stand_ins import StandInSession
 from tests.core.stage import config_folder_in
@@ -56,6 +57,13 @@ def live(started_live, server):
     # What a test has saved would be recalled in the runs of others.
     if saved := {row.id for row in library.rows()} - before:
         library.review(saved, ExemplarReview(status="retired"))
+
+
+@pytest.fixture(scope="session")
+def stored(whole_stage, tmp_path_factory):
+    """Real runs of several presets, and the store they are in."""
+    with LLMServer() as server:
+        yield Stored(whole_stage, server, tmp_path_factory.mktemp("pages"))
 
 
 @pytest.fixture

@@ -34,7 +34,7 @@ def disturb_driver(live, how):
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
-def test_a_run_goes_on_from_its_step_in_a_new_browser(under_review, server, how):
+def test_a_run_says_what_to_do_and_goes_on_from_its_step_in_a_new_browser(under_review, server, how):
     live, first = under_review, under_review.view.run
     disturb_driver(live, how)
     live.session.run_commands.run()
@@ -44,6 +44,11 @@ def test_a_run_goes_on_from_its_step_in_a_new_browser(under_review, server, how)
         in live.view.message
     )
     assert any("connected again" in line.text and line.level == "error" for line in live.lines)
+    message = live.view.message
+    live.session.run_commands.step()
+    live.wait_mode("failed")
+    live.settle()
+    assert live.view.message == message
     live.session.branches.go_back(first, 1)
     live.wait(lambda: live.view.run not in (None, first) and live.view.mode == "waiting", "a branch")
     assert "Back at step 1" in live.view.message
@@ -56,18 +61,6 @@ def test_a_run_goes_on_from_its_step_in_a_new_browser(under_review, server, how)
         acted = record_of(Acted, store.step(live.view.run, 1).records)
     assert acted is not None
     assert acted.outcome == "done"
-
-
-def test_stepping_again_says_once_more_what_to_do(under_review):
-    live = under_review
-    disturb_driver(live, signal.SIGKILL)
-    live.session.run_commands.run()
-    live.wait_mode("failed")
-    message = live.view.message
-    live.session.run_commands.step()
-    live.wait_mode("failed")
-    live.settle()
-    assert live.view.message == message
 
 
 def test_another_task_opens_in_the_new_browser(under_review):

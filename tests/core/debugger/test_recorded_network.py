@@ -70,7 +70,9 @@ def go_back(live, run, step):
     live.settle()
 
 
-def test_a_page_that_scripts_made_is_given_again_without_asking_its_server(at_four, server):
+def test_a_page_that_scripts_made_is_given_again_without_asking_its_server_and_then_reaches_it(
+    at_four, server
+):
     live, cart = at_four
     asked = cart.asked.copy()
     go_back(live, live.view.run, 3)
@@ -87,22 +89,19 @@ def test_a_page_that_scripts_made_is_given_again_without_asking_its_server(at_fo
     assert (row.grade, restored.verified) == ("recorded", True)
     last = restored.attempts[-1]
     assert last.remarks == ("The state of the server was not restored.",)
-    server.script(click)
-    live.session.run_commands.step()
-    live.wait(lambda: live.step.number == 3 and live.view.phase == "review")
-    assert "2 in the cart after 2" in live.step.observation.raw
-
-
-def test_after_it_the_page_reaches_its_server_again(at_four, server):
-    live, cart = at_four
-    go_back(live, live.view.run, 3)
+    # After it the page reaches its server again.
     server.script(click, Reply(text="REASON: Done.\nACTION: stop []"))
     live.session.run_commands.step()
     live.wait(lambda: live.step.number == 3 and live.view.phase == "review")
+    assert "2 in the cart after 2" in live.step.observation.raw
     live.session.run_commands.step()
     live.wait(lambda: live.step.number == 4 and live.view.phase == "review")
     assert cart.asked["add"] == 4
     assert "4 in the cart after 3" in live.step.observation.raw
+    # The branch is gone back in with the answers of both.
+    go_back(live, live.view.run, 3)
+    assert "Back at step 3 by replay with recorded answers" in live.view.message
+    assert cart.asked["add"] == 4
 
 
 def test_a_page_is_brought_back_whose_server_has_gone(at_four, site):
@@ -110,19 +109,6 @@ def test_a_page_is_brought_back_whose_server_has_gone(at_four, site):
     site.stop()
     go_back(live, live.view.run, 2)
     assert "Back at step 2 by replay with recorded answers: recorded" in live.view.message
-
-
-def test_a_branch_is_gone_back_in_with_the_answers_of_both(at_four, server):
-    live, cart = at_four
-    go_back(live, live.view.run, 3)
-    server.script(click, Reply(text="REASON: Done.\nACTION: stop []"))
-    for number in (3, 4):
-        live.session.run_commands.step()
-        live.wait(lambda number=number: live.step.number == number and live.view.phase == "review")
-    branch, asked = live.view.run, cart.asked["add"]
-    go_back(live, branch, 3)
-    assert "Back at step 3 by replay with recorded answers" in live.view.message
-    assert cart.asked["add"] == asked
 
 
 def test_a_fork_with_recorded_answers_alone_never_asks_the_server(at_four, server):

@@ -18,7 +18,9 @@ BUY = "<button onclick=\"document.title='bought'\">Place your order</button><but
 GO = "<button onclick=\"document.title='touched'\">Go</button><input aria-label=Name>"
 
 
-def test_opening_a_task_reads_its_page_and_waits_before_the_llm_is_asked(live, server):
+def test_a_task_is_opened_without_the_llm_and_a_step_stops_at_review_and_the_next_carries_it_out(
+    live, server
+):
     live.open()
     assert (live.view.task, live.view.seed, live.view.judged) == ("miniwob/click-test-2", 0, True)
     assert "ONE" in live.view.instruction
@@ -27,11 +29,7 @@ def test_opening_a_task_reads_its_page_and_waits_before_the_llm_is_asked(live, s
     assert live.step.screenshot.data
     assert len(live.page.outlines) == 2
     assert live.runs.current == live.view.run
-
-
-def test_a_step_stops_at_review_and_the_next_carries_it_out(live, server):
     server.script(on('button "ONE"', thought="ONE."))
-    live.open()
     step = live.to_review()
     assert (step.action.thought, step.action.editable, step.action.outcome) == ("ONE.", True, "pending")
     assert step.permissible.chosen == step.action.action
@@ -70,11 +68,18 @@ def test_a_run_goes_on_to_its_end(live, server, tmp_path):
     assert live.row(view.run).verdict.success is False
 
 
-def test_why_a_run_was_no_success_is_said(live, server):
+def test_why_a_run_was_no_success_is_said_and_stays_said(live, server):
     server.script(stop("nothing"))
     live.open("shop/goal-000")
     live.session.run_commands.run()
-    assert live.wait_mode("ended").message.endswith(": no success, reward 0. Nothing was bought.")
+    said = live.wait_mode("ended").message
+    assert said.endswith(": no success, reward 0. Nothing was bought.")
+    live.session._on_embedded(50, 50)  # Exemplars are indexed.
+    live.settle()
+    assert live.view.message == said
+    live.session.run_commands.step()
+    live.wait(lambda: "has ended" in live.told)
+    assert live.view.message == said
 
 
 def test_the_person_may_end_a_run_that_is_still_going(live, server, tmp_path):
@@ -162,66 +167,45 @@ def test_only_the_last_of_several_tasks_opened_in_haste_stays_open(live, server)
     assert running == ["miniwob/enter-text"]
 
 
-@pytest.mark.parametrize(
-    ("task", "url", "said"),
-    [
+def test_a_task_that_cannot_be_opened_says_why(live, server):
+    for task, url, said in (
         ("miniwob/clik-test", "", "miniwob/click-test"),
         ("web/open", "", "needs"),
         ("web/open", "http://127.0.0.1:9/", "could not be opened"),
-    ],
-)
-def test_a_task_that_cannot_be_opened_says_why(live, server, task, url, said):
-    live.session.tasks.open(task, 0, url=url, instruction="Go." if url else "")
-    view = live.wait_mode("failed")
-    assert said in view.message
+    ):
+        live.session.tasks.open(task, 0, url=url, instruction="Go." if url else "")
+        live.wait(lambda said=said: live.view.mode == "failed" and said in live.view.message, said)
     live.open()
     assert live.view.mode == "waiting"
 
 
-def test_an_llm_that_fails_leaves_the_phase_to_be_tried_again(live, server):
-    server.fail(500, "overloaded")
-    server.script(on('button "ONE"'))
+def test_a_call_that_fails_in_any_way_leaves_the_phase_to_be_tried_again(live, server, monkeypatch):
     live.open()
-    live.session.run_commands.run()
-    view = live.wait_mode("failed")
-    assert "overloaded" in view.message
-    live.wait(lambda: live.step.calls and live.step.calls[0].error)
-    live.session.run_commands.run()
-    assert live.wait_mode("ended").success is True
-
-
-@pytest.mark.parametrize(
-    ("reply", "words"),
-    [
+    for reply, words in (
+        (Reply(status=500, body='{"error": {"message": "overloaded"}}'), "overloaded"),
         (Reply(body="[" * 100_000), "sent something that is not JSON"),
         (Reply(body='{"error": {"message": "busy", "code": "²"}}'), "broke off with an error: busy"),
-    ],
-)
-def test_a_broken_reply_leaves_the_phase_to_be_tried_again(live, server, reply, words):
-    live.open()
-    server.otherwise = reply
-    live.session.run_commands.step()
-    assert words in live.wait_mode("failed").message
-    server.otherwise = on('button "ONE"')
-    assert live.to_review().action.action
+    ):
+        server.otherwise = reply
+        live.session.run_commands.run()
+        live.wait(lambda words=words: live.view.mode == "failed" and words in live.view.message, words)
+    live.wait(lambda: live.step.calls and live.step.calls[0].error)
 
-
-def test_what_nobody_has_foreseen_leaves_the_phase_to_be_tried_again(live, server, monkeypatch):
     def broken(_, asked, *__) -> None:
         asked._api_request.close()  # Else Python complains that it was never awaited.
         raise RecursionError("too deep")
 
-    live.open()
     with monkeypatch.context() as patched:
         patched.setattr(OpenAICompatibleLLM, "_read", broken)
         live.session.run_commands.run()
-        view = live.wait_mode("failed")
-    assert view.message == (
+        live.wait(lambda: live.view.mode == "failed" and "RecursionError" in live.view.message)
+    assert live.view.message == (
         "RecursionError: too deep. This is an internal error, and the log has the details; step again, "
         "or open the task again."
     )
     server.otherwise = on('button "ONE"')
-    assert live.to_review().action.action
+    live.session.run_commands.run()
+    assert live.wait_mode("ended").success is True
 
 
 def test_the_llm_and_the_preset_can_be_changed_in_the_middle(live, server, tmp_path):
@@ -251,29 +235,18 @@ def test_a_preset_chosen_before_anything_is_decided_holds_at_once(live, server):
     assert live.step.state.space == "general"
 
 
-@pytest.mark.parametrize(("command", "name"), [("set_preset", "lazer"), ("set_llm", "tset")])
-def test_an_unknown_choice_is_refused_and_the_run_goes_on(live, server, command, name):
+def test_an_unknown_choice_is_refused_and_the_run_goes_on(live, server):
     server.script(on('button "ONE"'))
     live.open()
-    getattr(live.session.agent, command)(name)
-    live.wait(lambda: "did you mean" in live.view.message)
+    for command, name, said in (
+        (live.session.agent.set_preset, "lazer", "did you mean laser"),
+        (live.session.agent.set_llm, "tset", "did you mean test"),
+    ):
+        command(name)
+        live.wait(lambda said=said: said in live.view.message, said)
     assert live.view.mode == "waiting"
     live.session.run_commands.run()
     assert live.wait_mode("ended").success is True
-
-
-def test_what_is_announced_once_more_leaves_the_search_and_the_step_that_is_looked_at(live, server):
-    server.script(on('button "ONE"'), stop("zebra"))
-    live.open()
-    run = live.view.run
-    live.session.run_commands.run()
-    live.wait_mode("ended")
-    live.session.trace.search_runs("zebra")
-    live.session.trace.show_step(run, 1)
-    live.wait(lambda: live.runs.query == "zebra" and live.step.number == 1)
-    live.session.announce()
-    live.settle()
-    assert (live.runs.query, live.step.number, live.step.live) == ("zebra", 1, False)
 
 
 def test_runs_are_searched_and_exported(live, server, tmp_path):
@@ -285,6 +258,12 @@ def test_runs_are_searched_and_exported(live, server, tmp_path):
     live.session.trace.search_runs("zebra")
     live.wait(lambda: live.runs.query == "zebra")
     assert [one.run for one in live.runs.runs] == [run]
+    # What is announced once more leaves the search and the step that is looked at.
+    live.session.trace.show_step(run, 1)
+    live.wait(lambda: live.step.number == 1 and not live.step.live)
+    live.session.announce()
+    live.settle()
+    assert (live.runs.query, live.step.number, live.step.live) == ("zebra", 1, False)
     live.session.trace.search_runs("no such word")
     live.wait(lambda: live.runs.query == "no such word")
     assert live.runs.runs == ()
@@ -419,26 +398,6 @@ def test_while_the_first_page_is_read_a_run_counts_as_being_opened_and_run_is_no
     live.session.tasks.open("miniwob/click-test-2", 0)
     assert live.wait_mode("ended").success is True
     assert asked
-
-
-def test_how_a_run_ended_stays_said_while_exemplars_are_indexed(live, server):
-    server.script(on('button "ONE"'))
-    live.open()
-    live.session.run_commands.run()
-    said = live.wait_mode("ended").message
-    live.session._on_embedded(50, 50)
-    live.settle()
-    assert live.view.message == said
-
-
-def test_how_a_run_ended_stays_said_while_a_command_is_refused(live, server):
-    server.script(stop("nothing"))
-    live.open("shop/goal-000")
-    live.session.run_commands.run()
-    ended = live.wait_mode("ended").message
-    live.session.run_commands.step()
-    live.wait(lambda: "has ended" in live.told)
-    assert live.view.message == ended
 
 
 def test_a_run_that_another_program_writes_appears_by_itself(live):

@@ -61,6 +61,9 @@ def stored(live, question):
 
 def test_going_back_is_a_branch_that_begins_with_the_page_and_the_agent_as_they_were(gone_wrong, server):
     live, first = gone_wrong, gone_wrong.view.run
+    live.session.branches.go_back(first, 9)
+    live.wait(lambda: "its steps are 1 to 3" in live.view.message)
+    assert (live.view.run, live.view.phase) == (first, "review")
     go_back(live, first, 2)
     branch = live.view.run
     assert (live.view.step, live.view.phase) == (2, "decide")
@@ -76,17 +79,15 @@ def test_going_back_is_a_branch_that_begins_with_the_page_and_the_agent_as_they_
     assert "type" in "\n".join(server.requests[-1].texts)  # The first step is still known.
     numbers = stored(live, lambda store: [(one.run, one.number) for one in store.steps(branch)])
     assert numbers == [(first, 1), (branch, 2)]
-
-
-def test_the_steps_before_a_branch_are_shown_as_its_own(gone_wrong):
-    live, first = gone_wrong, gone_wrong.view.run
-    go_back(live, first, 2)
-    live.session.trace.show_step(live.view.run, 1)
+    # The steps before a branch are shown as its own.
+    live.session.trace.show_step(branch, 1)
     live.wait(lambda: live.step.number == 1 and not live.step.live)
     assert live.step.action.action.startswith("type")
+    live.session.trace.name_run(first, "  the archive ")
+    live.wait(lambda: {one.run: one.name for one in live.runs.runs}[first] == "the archive")
 
 
-def test_a_branch_that_was_left_is_taken_up_where_it_was(gone_wrong, server):
+def test_a_branch_that_was_left_is_taken_up_where_it_was_and_an_ended_one_is_not(gone_wrong, server):
     live, first = gone_wrong, gone_wrong.view.run
     go_back(live, first, 2)
     live.session.branches.make_current(first)
@@ -99,6 +100,9 @@ def test_a_branch_that_was_left_is_taken_up_where_it_was(gone_wrong, server):
     row, calls = stored(live, lambda store: (store.run(first), store.calls.of(first)))
     assert (row.outcome, row.answer) == ("done", "not found")
     assert [call.number for call in calls] == [1, 2, 3, 4]  # The call of the step that began again is kept.
+    go_back(live, first, 2)
+    live.session.branches.make_current(first)
+    live.wait(lambda: "has ended (done). Go back to one of its steps" in live.view.message)
 
 
 def test_a_run_of_yesterday_is_gone_back_to_with_its_task_opened_anew(live, server):
@@ -118,65 +122,31 @@ def test_a_run_of_yesterday_is_gone_back_to_with_its_task_opened_anew(live, serv
     assert live.wait_mode("ended").success is True
 
 
-def test_a_step_that_is_not_there_changes_nothing(gone_wrong):
-    live, first = gone_wrong, gone_wrong.view.run
-    live.session.branches.go_back(first, 9)
-    live.wait(lambda: "its steps are 1 to 3" in live.view.message)
-    assert (live.view.run, live.view.phase) == (first, "review")
-
-
-def test_an_ended_run_cannot_be_taken_up_and_says_what_to_do(gone_wrong):
-    live, first = gone_wrong, gone_wrong.view.run
-    live.session.corrections.accept()
-    live.wait_mode("ended")
-    go_back(live, first, 2)
-    live.session.branches.make_current(first)
-    live.wait(lambda: "has ended (done). Go back to one of its steps" in live.view.message)
-
-
-def test_a_branch_is_called_by_the_name_it_was_given(gone_wrong):
-    live, first = gone_wrong, gone_wrong.view.run
-    live.session.trace.name_run(first, "  the archive ")
-    live.wait(lambda: {one.run: one.name for one in live.runs.runs}[first] == "the archive")
-
-
-def saves(server, page_name="start.html"):
-    return lambda request: Reply(text=f"REASON: So.\nACTION: click [{ref_in(request, 'button')}]")
-
-
 def test_what_going_back_does_not_take_back_is_reported_before_it_does(live, server, tmp_path):
     body = "<button onclick=\"fetch('http://127.0.0.1:9/order', {method: 'POST'}).catch(() => 0)\">Order</button>"
-    server.script(saves(server), Reply(text="REASON: Done.\nACTION: stop []"))
+    server.script(
+        does("click", "button"), does("click", "button"), Reply(text="REASON: Done.\nACTION: stop []")
+    )
     live.session.agent.set_preset("step")
     live.open("web/open", url=page_file(tmp_path, body), instruction="Order it.")
     live.to_review()
-    live.session.run_commands.step()
-    live.wait(lambda: live.step.number == 2 and live.view.phase == "review" and live.view.mode == "waiting")
-    run = live.view.run
-    live.session.branches.go_back(run, 1)
-    live.wait(lambda: "does not undo POST http://127.0.0.1:9/order (step 1)" in live.view.message)
-    assert live.view.run == run
-    live.session.branches.go_back(run, 1)
-    live.wait(lambda: live.view.run not in (None, run) and live.view.mode == "waiting")
-    assert stored(live, lambda store: store.run(live.view.run)).parent_step == 1
-
-
-def test_what_was_sent_after_it_was_reported_is_reported_first(live, server, tmp_path):
-    body = "<button onclick=\"fetch('http://127.0.0.1:9/order', {method: 'POST'}).catch(() => 0)\">Order</button>"
-    server.script(saves(server), saves(server), Reply(text="REASON: Done.\nACTION: stop []"))
-    live.session.agent.set_preset("step")
-    live.open("web/open", url=page_file(tmp_path, body), instruction="Order it.")
-    live.to_review()
-    for number in (2, 3):
+    run, first = live.view.run, "POST http://127.0.0.1:9/order (step 1)"
+    for number, sent in ((2, f"{first}."), (3, f"{first}, POST http://127.0.0.1:9/order (step 2).")):
         live.session.run_commands.step()
         live.wait(lambda number=number: live.step.number == number and live.view.phase == "review")
         live.wait_mode("waiting")
-        run = live.view.run
         live.session.branches.go_back(run, 1)
-        said = "POST http://127.0.0.1:9/order (step 1)"
-        said += ", POST http://127.0.0.1:9/order (step 2)." if number == 3 else "."
-        live.wait(lambda said=said: f"does not undo {said}" in live.view.message, said)
+        live.wait(lambda sent=sent: f"does not undo {sent}" in live.view.message, sent)
         assert live.view.run == run
+    live.session.branches.go_back(run, 1)
+    live.wait(lambda: live.view.run not in (None, run) and live.view.mode == "waiting")
+    assert stored(live, lambda store: store.run(live.view.run)).parent_step == 1
+    # It is reported of a run that is not under way as well.
+    live.open("miniwob/click-test-2")
+    other = live.view.run
+    live.session.branches.go_back(run, 1)
+    live.wait(lambda: f"does not undo {first}" in live.view.message)
+    assert live.view.run == other
 
 
 def test_a_remedy_on_a_branch_shows_what_the_run_that_was_left_has_sent(live, server):
@@ -215,21 +185,6 @@ def test_a_remedy_on_a_branch_shows_what_the_run_that_was_left_has_sent(live, se
         live.wait(lambda: "Step to try the remedy there" in live.view.message, "the page of the remedy")
         assert 'paragraph "0 items" gone; paragraph "1 items" added' in live.view.message
         assert f"Already sent, and not undone: POST {add} (step 1)." in live.view.message
-
-
-def test_it_is_reported_of_a_run_that_is_not_under_way_as_well(live, server, tmp_path):
-    body = "<button onclick=\"fetch('http://127.0.0.1:9/order', {method: 'POST'}).catch(() => 0)\">Order</button>"
-    server.script(saves(server), Reply(text="REASON: Done.\nACTION: stop []"))
-    live.session.agent.set_preset("step")
-    live.open("web/open", url=page_file(tmp_path, body), instruction="Order it.")
-    live.session.run_commands.run()
-    live.wait_mode("ended")
-    run = live.view.run
-    live.open("miniwob/click-test-2")
-    other = live.view.run
-    live.session.branches.go_back(run, 1)
-    live.wait(lambda: "does not undo POST http://127.0.0.1:9/order (step 1)" in live.view.message)
-    assert live.view.run == other
 
 
 def test_what_going_back_would_send_again_is_sent_only_when_it_is_asked_for_once_more(live, server):

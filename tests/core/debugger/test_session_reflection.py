@@ -58,6 +58,13 @@ def test_plan_and_remedies_are_shown_before_the_action_and_the_judgement_after_i
     ]
     assert plan.editable
     assert (plan.trial, plan.trials) == (1, 3)
+    for command, values, said in (
+        ("EditPlan", {"subtasks": ("  ",), "current": 0}, "at least one subtask"),
+        ("FireRemedy", {"number": 77}, "Remedy 77 is not waiting"),
+        ("OverruleJudgement", {"part": "aligned", "is_so": False}, "no judgement to overrule yet"),
+    ):
+        live.session.edits.ask_for(command, values)
+        live.wait(lambda said=said: said in live.view.message, said)
     server.script(Reply(text="The archive came up.\nNO"))
     live.session.corrections.accept()
     live.wait(lambda: "going back for a remedy" in live.step.plan.remark)
@@ -89,12 +96,6 @@ def test_a_rewritten_plan_is_in_the_next_prompt_and_in_the_trace(at_review, serv
     )
 
 
-def test_a_plan_without_subtasks_is_refused_in_words(at_review):
-    live = at_review
-    live.session.edits.ask_for("EditPlan", {"subtasks": ("  ",), "current": 0})
-    live.wait(lambda: "at least one subtask" in live.view.message)
-
-
 def test_a_remedy_fired_before_the_action_takes_its_place(at_review, server):
     live = at_review
     number = next(one.number for one in live.step.plan.remedies if one.state == "waiting")
@@ -123,12 +124,6 @@ def test_a_remedy_of_an_earlier_step_is_gone_back_for(at_review, server):
     (grade,) = live.step.plan.grades
     assert (grade.step, grade.to, grade.grade) == (2, 1, "equivalent")
     assert live.page.url.endswith("start.html")
-
-
-def test_a_remedy_that_does_not_wait_is_refused_in_words(at_review):
-    live = at_review
-    live.session.edits.ask_for("FireRemedy", {"number": 77})
-    live.wait(lambda: "Remedy 77 is not waiting" in live.view.message)
 
 
 def test_the_making_of_the_index_is_reported_and_the_exemplars_are_shown(live, server):
@@ -211,9 +206,3 @@ def test_a_yes_can_be_overruled_by_a_no(at_review, server):
     live.session.edits.ask_for("OverruleJudgement", {"part": "aligned", "is_so": False})
     live.wait(lambda: live.step.plan.judgements and live.step.plan.judgements[0].overruled)
     assert "going back for a remedy" in live.step.plan.remark
-
-
-def test_there_is_nothing_to_overrule_before_a_step_was_judged(at_review):
-    live = at_review
-    live.session.edits.ask_for("OverruleJudgement", {"part": "aligned", "is_so": False})
-    live.wait(lambda: "no judgement to overrule yet" in live.view.message)

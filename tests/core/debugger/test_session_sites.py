@@ -37,14 +37,11 @@ def leaving(live, server, tmp_path, monkeypatch):
         yield leaving
 
 
-def test_it_is_held_and_said_with_the_sites_of_the_task(live, leaving):
+def test_it_is_held_and_said_and_opened_when_the_person_goes_on_and_kept_with_the_run(live, leaving, server):
     view = live.view
     assert (view.held_request, view.crossing) == (leaving.there, leaving.host)
     assert f"{leaving.host} is an address of this machine or its network" in view.stopped_at
     assert [site.partition(":")[0] for site in view.sites] == ["127.0.0.1"]
-
-
-def test_it_is_opened_when_the_person_goes_on_and_kept_with_the_run(live, leaving):
     live.session.run_commands.run()
     live.wait_mode("ended")
     assert leaving.came == 1
@@ -57,6 +54,17 @@ def test_it_is_opened_when_the_person_goes_on_and_kept_with_the_run(live, leavin
     finally:
         store.close()
     assert f'"allowed":["{leaving.host}"]' in kept
+    # Going back to an allowed page asks nothing, and the branch goes on with it.
+    run, came = live.view.run, leaving.came
+    server.script(says(f"goto [{leaving.there}?again]"), says("stop []"))
+    live.session.branches.go_back(run, 2)
+    live.wait(lambda: live.view.run != run and live.view.mode == "waiting", "the branch")
+    assert "the other site" in live.step.observation.raw
+    asked = len(live.views)
+    live.session.run_commands.run()
+    live.wait_mode("ended")
+    assert not any(view.held_request for view in live.views[asked:])
+    assert leaving.came > came
 
 
 def test_it_is_refused_by_skip_and_the_agent_is_told(live, leaving, server):
@@ -79,18 +87,3 @@ def test_a_run_that_is_stopped_opens_nothing(live, leaving):
     live.session.run_commands.stop()
     live.wait_mode("ended")
     assert leaving.came == 0
-
-
-def test_going_back_to_an_allowed_page_asks_nothing_and_the_branch_goes_on_with_it(live, leaving, server):
-    live.session.run_commands.run()
-    live.wait_mode("ended")
-    run, came = live.view.run, leaving.came
-    server.script(says(f"goto [{leaving.there}?again]"), says("stop []"))
-    live.session.branches.go_back(run, 2)
-    live.wait(lambda: live.view.run != run and live.view.mode == "waiting", "the branch")
-    assert "the other site" in live.step.observation.raw
-    asked = len(live.views)
-    live.session.run_commands.run()
-    live.wait_mode("ended")
-    assert not any(view.held_request for view in live.views[asked:])
-    assert leaving.came > came

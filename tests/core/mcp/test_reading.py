@@ -117,11 +117,7 @@ async def test_a_resource_is_the_same_as_the_command_line_prints_and_whole(serve
         ("read_step", {"run": 1}, "read_step needs step."),
         ("read_run", {"run": "last"}, "Invalid value for 'run': Input should be a valid integer.*"),
         ("read_run", {"runs": 1}, "read_run has no argument runs. Its arguments are: run."),
-        (
-            "list_runs",
-            {"outcome": "bad"},
-            '"bad" is not an outcome; use one of success, no success, .*',
-        ),
+        ("list_runs", {"outcome": "bad"}, '"bad" is not an outcome; use one of success, no success, .*'),
         ("read_evaluation", {"name": "mine"}, 'There is no evaluation "mine"; there are none.'),
         ("read_file", {"name": "../settings.toml"}, r'There is no file "../settings.toml" .*'),
         ("read_file", {"name": "settings/settings.toml"}, "The settings are not a file of an agent. .*"),
@@ -129,6 +125,7 @@ async def test_a_resource_is_the_same_as_the_command_line_prints_and_whole(serve
         ("read_run", {"run": 1, "where": "steps_list", "offset": "x"}, "offset is a number.*"),
         ("read_run", {"run": 1, "offset": 5}, "offset is a number, and needs where: .*"),
         ("causes_of", {}, 'There is no tool "causes_of"; did you mean causes.*'),
+        ("keep_change", {"run": 1, "name": "mine"}, 'There is no tool "keep_change".*'),  # It is not allowed.
         ("fork_run", {"run": 1, "step": 9}, "Run 1 has no step 9; its steps are 1 to 4."),
         ("run_task", {"task": "airline/nope"}, 'There is no task "airline/nope"; .*'),
     ],
@@ -138,6 +135,11 @@ async def test_what_cannot_be_done_is_told_in_one_sentence(server, tool, argumen
         result = await client.call_tool(tool, arguments)
     assert result.is_error
     assert re.fullmatch(sentence, result.content[0].text), result.content[0].text
+
+
+async def test_without_leave_no_tool_writes_a_file(server):
+    async with Client(server) as client:
+        assert "keep_change" not in {tool.name for tool in (await client.list_tools()).tools}
 
 
 async def test_without_a_database_the_files_can_be_read_and_the_rest_says_what_to_do(inside, tmp_path):

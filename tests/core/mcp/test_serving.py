@@ -15,13 +15,14 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from core.storage.resources import RESOURCES
+from tests.core.debugger.evaluations.carrying_out import carry_out
 from tests.core.mcp.conftest import RIGHT, SPACE, TASK, WRONG, server_words, stdio_client, told
 from tests.llm_server import Reply
 
 pytestmark = [pytest.mark.browser, pytest.mark.program]
 
 
-async def test_a_failed_run_is_made_found_and_continued_to_success_with_the_file_mended(cli):
+async def test_a_failed_run_is_made_found_and_continued_and_its_fix_is_proven_and_kept(inside, cli):
     space = cli.config / SPACE
     space.parent.mkdir()
     space.write_text(_space(WRONG))
@@ -30,14 +31,16 @@ async def test_a_failed_run_is_made_found_and_continued_to_success_with_the_file
     async def progress(number, total, message):
         lines.append(message)
 
-    async with stdio_client(cli) as client:
+    async with stdio_client(cli, "--allow-keep") as client:
         failed = told(await client.call_tool("run_task", TASK, progress_callback=progress))
         assert (failed["success"], failed["steps"]) == (False, 4)
         assert sum(line.startswith("step ") for line in lines) == 4
         (found,) = told(await client.call_tool("list_runs", {"outcome": "no success"}))["runs"]
         cause = told(await client.call_tool("causes", {"run": found["run"]}))["causes"][0]
+        assert (cause["kind"], cause["patch"]["put"].count(RIGHT[9:-2])) == ("macro", 1)
         text = told(await client.call_tool("read_file", {"name": cause["file"], "where": "text"}))["part"]
         assert "[[state]]" in text
+
         space.write_text(_space(RIGHT))
         again = {"run": found["run"], "step": cause["step"], "amount": ["memory=2"]}
         branch = told(await client.call_tool("fork_run", again, progress_callback=progress))
@@ -46,21 +49,7 @@ async def test_a_failed_run_is_made_found_and_continued_to_success_with_the_file
         both = {"left": found["run"], "right": branch["run"]}
         compared = told(await client.call_tool("compare_runs", both))
         assert compared["right"]["parent_run"] == found["run"]
-    printed = cli("show", branch["run"], "--json").json
-    for name in ("run", "task", "outcome", "answer", "error", "steps", "llm_calls"):
-        assert branch[name] == printed[name]
-
-
-async def test_a_failing_run_comes_to_a_kept_and_proven_fix(cli):
-    space = cli.config / SPACE
-    space.parent.mkdir()
-    space.write_text(_space(WRONG))
-    async with stdio_client(cli, "--allow-keep") as client:
-        passed = told(await client.call_tool("run_task", {"task": "airline/find-flight", "preset": "laser"}))
-        failed = told(await client.call_tool("run_task", TASK))
-        assert (passed["success"], failed["success"]) == (True, False)
-        cause = told(await client.call_tool("causes", {"run": failed["run"]}))["causes"][0]
-        assert (cause["kind"], cause["patch"]["put"].count(RIGHT[9:-2])) == ("macro", 1)
+        space.write_text(_space(WRONG))
 
         wrong = {
             "run": failed["run"],
@@ -69,24 +58,21 @@ async def test_a_failing_run_comes_to_a_kept_and_proven_fix(cli):
         refused = await client.call_tool("prove_change", wrong)
         assert refused.is_error
         assert f"{SPACE}: The searched text is not there" in refused.content[0].text
-
-        asked = {"run": failed["run"], "name": "mine", "pairs": 5, "sealed": 2}
-        proved = told(await client.call_tool("prove_change", asked))["repairs"][0]
-        best = proved["candidates"][0]
+        asked = {"run": failed["run"], "name": "mine", "pairs": 5, "sealed": 1}
+        begun = told(await client.call_tool("prove_change", {**asked, "max_calls": 1}))["repairs"][0]
+        assert begun["candidates"][0]["outcome"] == "inconclusive"
+        keep = {"run": failed["run"], "name": begun["name"]}
+        assert told(await client.call_tool("keep_change", keep))["kept"] == []
+        carry_out(cli.db, begun["name"])
+        best = told(await client.call_tool("prove_change", asked))["repairs"][0]["candidates"][0]
         assert best["outcome"] == "proven"
-        assert best["sentence"] == "unchanged 0 of 5, changed 5 of 5, sealed 2 of 2, 1 of 1 others unharmed"
+        assert best["sentence"].startswith("unchanged 0 of 5, changed 5 of 5, sealed 1 of 1")
         assert space.read_text() == _space(WRONG)
-        kept = told(await client.call_tool("keep_change", {"run": failed["run"], "name": proved["name"]}))
-        assert kept["kept"] == [str(space)]
+        assert told(await client.call_tool("keep_change", keep))["kept"] == [str(space)]
     assert space.read_text() == _space(RIGHT)
-
-
-async def test_without_leave_no_tool_writes_a_file(cli):
-    async with stdio_client(cli) as client:
-        assert "keep_change" not in {tool.name for tool in (await client.list_tools()).tools}
-        refused = await client.call_tool("keep_change", {"run": 1, "name": "mine"})
-        assert refused.is_error
-        assert 'There is no tool "keep_change"' in refused.content[0].text
+    printed = inside("show", branch["run"], "--json").json
+    for name in ("run", "task", "outcome", "answer", "error", "steps", "llm_calls"):
+        assert branch[name] == printed[name]
 
 
 def _space(line):
@@ -107,8 +93,7 @@ async def test_a_call_that_is_cancelled_ends_its_run_in_order(cli, llm_server):
     assert (run["outcome"], run["error"]) == ("interrupted", "Interrupted.")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_the_server_though_stdin_stays_open_and_stdout_has_only_the_protocol(cli, number):
+def test_a_signal_ends_the_server_though_stdin_stays_open_and_stdout_has_only_the_protocol(cli):
     process = cli.start(*server_words(), stdin=subprocess.PIPE)
     params = {
         "protocolVersion": "2025-06-18",
@@ -120,7 +105,7 @@ def test_a_signal_ends_the_server_though_stdin_stays_open_and_stdout_has_only_th
     )
     process.stdin.flush()
     first = process.stdout.readline()
-    process.send_signal(number)
+    process.send_signal(signal.SIGTERM)
     assert process.wait(60) == 130
     assert [json.loads(line)["id"] for line in (first, *process.stdout)] == [1]
     for stream in (process.stdin, process.stdout, process.stderr):
@@ -139,7 +124,7 @@ def http_server(cli, *words):
         )
         yield address, token
     finally:
-        process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (130, "", "Interrupted.\n")
 

@@ -1,6 +1,5 @@
 """The whole of it, on a tiny project with a real virtual environment and a real pip."""
 
-import json
 import os
 import select
 import shutil
@@ -75,16 +74,8 @@ def test_a_lost_stamp_is_written_anew(ready):
     assert (ready.venv / "backstep.json").exists()
 
 
-def test_an_environment_that_was_begun_and_not_ended_is_made_anew(ready):
-    stamp = ready.venv / "backstep.json"
-    stamp.write_text(json.dumps({**json.loads(stamp.read_text()), "asked": ""}))
+def test_a_start_after_a_kill_waits_for_the_pip_that_lives_on_and_makes_the_environment_anew(ready):
     next(ready.venv.glob("lib/python3*/site-packages/tinydep/part.py")).unlink()
-    done = ready.start("runs")
-    assert done.returncode == 0
-    assert list(ready.venv.glob("lib/python3*/site-packages/tinydep/part.py"))
-
-
-def test_a_start_after_a_kill_waits_for_the_pip_that_lives_on(ready):
     held, gate = ready.root / "held", ready.root / "gate"
     os.mkfifo(held)
     os.mkfifo(gate)
@@ -103,6 +94,7 @@ def test_a_start_after_a_kill_waits_for_the_pip_that_lives_on(ready):
         gate.write_text("go on")
         out, _ = second.communicate(timeout=60)
         assert (second.returncode, out) == (0, f"{ready.venv} runs\n")
+        assert list(ready.venv.glob("lib/python3*/site-packages/tinydep/part.py"))
     finally:
         os.close(reached)
         gate.unlink()

@@ -41,9 +41,11 @@ def ask(stage, llm_server, run):
 
 
 def test_the_same_question_k_times_gives_a_distribution_beside_what_was_done(stage, llm_server, run, ask):
+    store, number = stage.services.store, run.state.run
+    before = (store.run(number), store.steps(number), store.calls.of(number))
     llm_server.script(SAVE, SAVE, DELETE, SAVE)
     found = ask(count=4)
-    delete = stage.services.store.steps(run.state.run)[0].action
+    delete = store.steps(number)[0].action
     (most, times), (other, once) = found.distribution
     assert (times, once, other) == (3, 1, delete)
     assert found.recorded == delete != most
@@ -52,6 +54,12 @@ def test_the_same_question_k_times_gives_a_distribution_beside_what_was_done(sta
         request.body["messages"] for request in (llm_server.requests[0], *llm_server.requests[2:])
     )
     assert again == [first] * 4
+    # It is stored with the step, and changes nothing in the run.
+    assert what_ifs_of(store, number, 1) == (found,)
+    assert found.number > 0
+    assert (store.run(number), store.steps(number), store.calls.of(number)) == before
+    with pytest.raises(UsageError, match="asked no LLM"):
+        deciding_call(store.step(number, 1).replace(calls=()))
 
 
 def test_what_was_changed_in_the_prompt_is_sent_and_reported(stage, llm_server, run, ask):
@@ -65,16 +73,6 @@ def test_what_was_changed_in_the_prompt_is_sent_and_reported(stage, llm_server, 
     assert llm_server.requests[-1].texts[0].endswith("Never delete.")
 
 
-def test_it_is_stored_with_the_step_and_changes_nothing_in_the_run(stage, llm_server, run, ask):
-    store = stage.services.store
-    before = (store.run(run.state.run), store.steps(run.state.run), store.calls.of(run.state.run))
-    llm_server.script(SAVE)
-    found = ask(count=1)
-    assert what_ifs_of(store, run.state.run, 1) == (found,)
-    assert found.number > 0
-    assert (store.run(run.state.run), store.steps(run.state.run), store.calls.of(run.state.run)) == before
-
-
 def test_an_answer_that_fails_or_cannot_be_used_is_one_among_the_others(llm_server, ask):
     llm_server.script(SAVE, Reply(status=500, body="{}"), Reply(text="Hm."))
     found = ask(count=3)
@@ -82,12 +80,6 @@ def test_an_answer_that_fails_or_cannot_be_used_is_one_among_the_others(llm_serv
     assert len(problems) == 2
     assert any("500" in problem for problem in problems), problems
     assert sorted(count for _, count in found.distribution) == [1, 2]
-
-
-def test_a_step_that_asked_nobody_is_refused(stage, run):
-    detail = stage.services.store.step(run.state.run, 1)
-    with pytest.raises(UsageError, match="asked no LLM"):
-        deciding_call(detail.replace(calls=()))
 
 
 def test_cancelled_what_has_come_in_is_kept(stage, llm_server, run):

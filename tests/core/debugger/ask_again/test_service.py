@@ -21,23 +21,15 @@ def run(stage, llm_server, tmp_path):
     return run.state.run
 
 
-def test_a_step_is_opened_with_its_prompt_and_its_action(asking, run):
+def test_a_step_is_opened_with_its_prompt_and_its_action_and_asked_once_at_a_time(asking, run, llm_server):
     asking.open(run, 1)
     (view,) = asking.views
     assert (view.run, view.step, view.busy, view.problem) == (run, 1, False, "")
     assert view.messages[-1].role == "user"
     assert view.recorded.startswith("click")
+    assert "no step 99" in asking.open(run, 99).problem
 
-
-def test_answers_come_one_by_one_and_the_last_view_has_the_stored_question(asking, run, llm_server):
-    llm_server.script(SAVE, SAVE, DELETE)
-    asking.ask(Question(run=run, step=1, llm="test", count=3))
-    came = [(view.busy, [len(one.answers) for one in view.asked]) for view in asking.views]
-    assert came == [(True, []), (True, [1]), (True, [2]), (True, [3]), (False, [3])]
-    assert asking.views[-1].asked[0].number > 0
-
-
-def test_a_second_question_is_refused_while_one_is_out(asking, run, llm_server):
+    # A second question is refused while one is out.
     llm_server.script(SAVE)
     question = Question(run=run, step=1, llm="test", count=1)
     with asking.session.at_once():
@@ -46,6 +38,14 @@ def test_a_second_question_is_refused_while_one_is_out(asking, run, llm_server):
     asking.session.done()
     assert "still running" in "".join(view.problem for view in asking.views)
     assert [len(one.answers) for one in asking.views[-1].asked] == [1]
+
+
+def test_answers_come_one_by_one_and_the_last_view_has_the_stored_question(asking, run, llm_server):
+    llm_server.script(SAVE, SAVE, DELETE)
+    asking.ask(Question(run=run, step=1, llm="test", count=3))
+    came = [(view.busy, [len(one.answers) for one in view.asked]) for view in asking.views]
+    assert came == [(True, []), (True, [1]), (True, [2]), (True, [3]), (False, [3])]
+    assert asking.views[-1].asked[0].number > 0
 
 
 def test_what_came_before_a_question_was_cancelled_is_kept(asking, run, llm_server):
@@ -66,7 +66,3 @@ def test_what_came_before_a_question_was_cancelled_is_kept(asking, run, llm_serv
     held.set()
     assert not asking.views[-1].busy
     assert [len(one.answers) for one in asking.views[-1].asked] == [1]
-
-
-def test_a_step_that_is_not_there_is_said(asking, run):
-    assert "no step 99" in asking.open(run, 99).problem

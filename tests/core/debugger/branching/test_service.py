@@ -105,12 +105,9 @@ def test_a_branch_goes_on_with_what_was_chosen_and_says_how_it_differs(forks, li
     ]
 
 
-def test_a_branch_that_only_goes_back_differs_in_nothing(forks, live, run):
+def test_a_branch_that_only_goes_back_differs_in_nothing_and_an_llm_repeats_the_run(forks, live, server, run):
     made = forks.fork(run, 1).made
     assert stored(live, lambda store: store.run(made)).differences == ()
-
-
-def test_the_llm_repeats_the_run_and_goes_on_live_where_the_prompt_differs(forks, live, server, run):
     made = forks.fork(run, 1, llm=f"replay:{run}:test").made
     live.wait(lambda: live.view.run == made and live.view.mode == "waiting", "the branch")
     server.reset()
@@ -166,30 +163,23 @@ def test_other_exemplars_are_recalled_anew_on_the_branch(forks, live, server, ru
     assert not any("Keep the draft of Ada." in text for text in server.requests[-1].texts)
 
 
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
+def test_what_cannot_be_is_reported_before_anything_is_left(forks, live, run):
+    for changes, words in (
         ({"preset": "nothing"}, 'no preset "nothing"'),
         ({"exemplars": "/nowhere/at/all"}, "/nowhere/at/all contains no exemplars"),
         ({"policies": "/nowhere/at/all"}, "is not a folder; choose a folder of policies"),
         ({"policy_texts": {"shop/shop": "no policy"}}, "shop.md"),
         ({"amounts": {"plan": 0}}, "plan takes a number from 1"),
         ({"amounts": {"states": 2}}, '"states" is not a number'),
-    ],
-)
-def test_what_cannot_be_is_reported_before_anything_is_left(forks, live, run, changes, words):
-    view = forks.fork(run, 1, **changes)
-    assert words in view.problem
-    assert (view.made, view.busy) == (None, False)
-    assert (live.view.run, live.view.mode) == (run, "waiting")
-
-
-def test_a_step_that_is_not_there_is_said(forks, run):
+    ):
+        view = forks.fork(run, 1, **changes)
+        assert words in view.problem
+        assert (view.made, view.busy) == (None, False)
+        assert (live.view.run, live.view.mode) == (run, "waiting")
     assert "no step 9" in forks.open(run, 9).problem
 
 
-@pytest.mark.parametrize("stored_run", [False, True], ids=["under way", "stored"])
-def test_what_stays_done_is_reported_first_and_has_to_be_known(forks, live, server, tmp_path, stored_run):
+def test_what_stays_done_is_reported_first_and_has_to_be_known(forks, live, server, tmp_path):
     page = page_file(
         tmp_path, "<button onclick=\"navigator.sendBeacon('http://127.0.0.1:9/order', 'x')\">Order</button>"
     )
@@ -201,14 +191,15 @@ def test_what_stays_done_is_reported_first_and_has_to_be_known(forks, live, serv
         live.wait(lambda number=number: live.step.number == number and live.view.phase == "review")
     live.wait_mode("waiting")
     run = live.view.run
-    if stored_run:
-        live.open()
     sent = "POST http://127.0.0.1:9/order (step 1)"
-    assert sent in forks.open(run, 1).irreversible
-    assert forks.open(run, 2).irreversible == ""
-    refused = forks.fork(run, 1)
-    assert f"does not undo {sent}" in refused.problem
-    assert refused.made is None
+    for is_stored in (False, True):
+        if is_stored:
+            live.open()
+        assert sent in forks.open(run, 1).irreversible
+        assert forks.open(run, 2).irreversible == ""
+        refused = forks.fork(run, 1)
+        assert f"does not undo {sent}" in refused.problem
+        assert refused.made is None
     made = forks.fork(run, 1, confirmed=True).made
     live.wait(lambda: live.view.run == made, "the branch")
     assert stored(live, lambda store: store.run(made)).parent_run == run

@@ -4,16 +4,7 @@ from core.schema.action import Click, GoBack, RefTarget
 from core.schema.messages import Usage
 from core.schema.step import PHASES, CallRecord, Reviewed
 from core.trace.store import TraceStore
-from tests.core.debugger.breakpoints.runs import Stored
 from tests.core.trace.making import records, start
-from tests.llm_server import LLMServer
-
-
-@pytest.fixture(scope="session")
-def stored(whole_stage, tmp_path_factory):
-    """Real runs of several presets, and the store they are in."""
-    with LLMServer() as server:
-        yield Stored(whole_stage, server, tmp_path_factory.mktemp("pages"))
 
 
 @pytest.fixture

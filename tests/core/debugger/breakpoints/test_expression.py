@@ -331,48 +331,8 @@ def test_halves_of_surrogate_pairs_in_a_page_can_be_searched():
 WORDS = [
     *SUBJECT.parts,
     *FUNCTIONS,
-    "e.name",
-    "page.elements",
-    "url",
-    "__class__",
-    "for",
-    "in",
-    "if",
-    "else",
-    "and",
-    "or",
-    "not",
-    "is",
-    "None",
-    "True",
-    "lambda",
-    "==",
-    "<",
-    "+",
-    "-",
-    "*",
-    "**",
-    "%",
-    "//",
-    "@",
-    ".",
-    ",",
-    "(",
-    ")",
-    "[",
-    "]",
-    "{",
-    "}",
-    ":",
-    ":=",
-    "'a'",
-    '"',
-    "1",
-    "1e999",
-    "99999999",
-    "f''",
-    "\\",
-    "#",
+    *"e.name page.elements url __class__ for in if else and or not is None True lambda".split(),
+    *"== < + - * ** % // @ . , ( ) [ ] { } : := 'a' \" 1 1e999 99999999 f'' \\ #".split(),
 ]
 
 
@@ -396,17 +356,7 @@ def test_any_text_has_a_value_or_is_refused_in_one_sentence(text):
 def expressions():
     """Expressions that are well formed and mostly have a value."""
     leaves = st.sampled_from(
-        [
-            "step.number",
-            "run.tokens",
-            "run.cost",
-            "policy.depth",
-            "thought",
-            "state.name",
-            "stack",
-            "page",
-            "3",
-        ]
+        "step.number run.tokens run.cost policy.depth thought state.name stack page 3".split()
     ) | st.integers(-9, 10**12).map(str)
 
     def grown(inner):

@@ -6,10 +6,9 @@ from core.agent.branching import RunSetup, open_branch
 from core.debugger.compare.alignment import compare_runs, compare_steps
 from core.debugger.compare.service import CompareService
 from tests.core.stage import on, page_file, stop
+from tests.llm_server import LLMServer
 
 pytestmark = pytest.mark.browser
-
-BUTTONS = "<button>Save</button><button>Delete</button>"
 
 
 class Asked:
@@ -24,16 +23,44 @@ class Asked:
         self.service.diffed.connect(self.diffs.append)
 
 
-@pytest.fixture
-def runs(stage, llm_server, tmp_path):
-    page = page_file(tmp_path, BUTTONS)
-    found = []
-    for name in ("Save", "Delete"):
-        llm_server.script(on(f'button "{name}"', thought=name), stop())
-        run = stage.open(llm_server, url=page, instruction="Keep the draft.")
-        stage.to_the_end(run)
-        found.append(run.state.run)
+ARCHIVE, ORDERS, START = (on(f'link "{name}"', thought=name) for name in ("Archive", "Orders", "Start"))
+
+
+def run_of(stage, server, page, *replies):
+    server.script(*replies)
+    run = stage.open(server, url=page, instruction="Find the orders.")
+    stage.to_the_end(run)
+    return run
+
+
+def page_in(folder):
+    page_file(folder, "<h1>Orders</h1>", "orders.html")
+    page_file(folder, "<h1>Archive</h1><a href='start.html'>Start</a>", "archive.html")
+    links = "<h1>Start</h1><a href='archive.html'>Archive</a> <a href='orders.html'>Orders</a>"
+    return page_file(folder, links, "start.html")
+
+
+@pytest.fixture(scope="module")
+def made(whole_stage, tmp_path_factory):
+    """The numbers of runs on the same page, by what they did."""
+    page = page_in(tmp_path_factory.mktemp("pages"))
+    with LLMServer() as server:
+        found = {
+            name: run_of(whole_stage, server, page, *replies).state.run
+            for name, replies in {
+                "detour": (ARCHIVE, START, ORDERS, stop("there")),
+                "orders": (ORDERS, stop("there")),
+                "orders again": (ORDERS, stop("there")),
+                "archive": (ARCHIVE, stop("nothing")),
+            }.items()
+        }
+        whole_stage.clear()
     return found
+
+
+@pytest.fixture
+def runs(made):
+    return made["archive"], made["orders"]
 
 
 @pytest.fixture
@@ -56,7 +83,7 @@ def test_a_pair_comes_with_its_parts_and_both_pictures(asked, runs):
     asked.session.done()
     (pair,) = asked.pairs
     parts = {part.name: part for part in pair.parts}
-    assert (parts["thought"].left, parts["thought"].right) == ("Save", "Delete")
+    assert (parts["thought"].left, parts["thought"].right) == ("Archive", "Orders")
     assert pair.left_picture
     assert pair.right_picture
 
@@ -103,24 +130,6 @@ def test_before_the_database_is_open_it_says_so(stand_in):
     assert "not open yet" in asked.runs[-1].problem
 
 
-@pytest.fixture
-def page(tmp_path):
-    page_file(tmp_path, "<h1>Orders</h1>", "orders.html")
-    page_file(tmp_path, "<h1>Archive</h1><a href='start.html'>Start</a>", "archive.html")
-    links = "<h1>Start</h1><a href='archive.html'>Archive</a> <a href='orders.html'>Orders</a>"
-    return page_file(tmp_path, links, "start.html")
-
-
-def run_of(stage, server, page, *replies):
-    server.script(*replies)
-    run = stage.open(server, url=page, instruction="Find the orders.")
-    stage.to_the_end(run)
-    return run
-
-
-ARCHIVE, ORDERS, START = (on(f'link "{name}"', thought=name) for name in ("Archive", "Orders", "Start"))
-
-
 def aligned(compared):
     return [
         (pair.left and pair.left.number, pair.right and pair.right.number, pair.differs)
@@ -128,37 +137,30 @@ def aligned(compared):
     ]
 
 
-def test_a_detour_of_one_stands_alone_and_what_follows_is_together_again(stage, llm_server, page):
-    long = run_of(stage, llm_server, page, ARCHIVE, START, ORDERS, stop("there"))
-    short = run_of(stage, llm_server, page, ORDERS, stop("there"))
-    compared = compare_runs(stage.services.store, long.state.run, short.state.run)
+def test_a_detour_of_one_stands_alone_and_what_follows_is_together_again(stage, made):
+    compared = compare_runs(stage.services.store, made["detour"], made["orders"])
     assert aligned(compared) == [(1, None, ()), (2, None, ()), (3, 1, ()), (4, 2, ())]
     assert compared.first_difference == 0
 
 
-def test_a_step_done_otherwise_stands_beside_what_was_done_in_its_place(stage, llm_server, page):
-    one = run_of(stage, llm_server, page, ARCHIVE, stop("nothing"))
-    other = run_of(stage, llm_server, page, ORDERS, stop("found"))
-    compared = compare_runs(stage.services.store, one.state.run, other.state.run)
+def test_a_step_done_otherwise_stands_beside_what_was_done_in_its_place(stage, runs):
+    one, other = runs
+    compared = compare_runs(stage.services.store, one, other)
     assert aligned(compared) == [(1, 1, ("action",)), (2, 2, ("page", "action"))]
-    parts = {
-        part.name: part
-        for part in compare_steps(stage.services.store, (one.state.run, 1), (other.state.run, 1))
-    }
+    parts = {part.name: part for part in compare_steps(stage.services.store, (one, 1), (other, 1))}
     assert (parts["thought"].left, parts["thought"].right) == ("Archive", "Orders")
     assert parts["page"].same
     assert parts["prompt"].same
     assert not parts["reply"].same
 
 
-def test_two_equal_runs_do_not_part(stage, llm_server, page):
-    one = run_of(stage, llm_server, page, ORDERS, stop("found"))
-    other = run_of(stage, llm_server, page, ORDERS, stop("found"))
-    assert compare_runs(stage.services.store, one.state.run, other.state.run).first_difference is None
+def test_two_equal_runs_do_not_part(stage, made):
+    compared = compare_runs(stage.services.store, made["orders"], made["orders again"])
+    assert compared.first_difference is None
 
 
-def test_branches_share_the_steps_before_they_part(stage, llm_server, page):
-    run = run_of(stage, llm_server, page, ARCHIVE, START, stop("nothing"))
+def test_branches_share_the_steps_before_they_part(stage, llm_server, tmp_path):
+    run = run_of(stage, llm_server, page_in(tmp_path), ARCHIVE, START, stop("nothing"))
     llm_server.script(ORDERS, stop("found"))
     setup = RunSetup(
         preset=run.state.preset, llm=run._asker.llm, resources=stage.services.resources, browser="chromium"
@@ -175,16 +177,14 @@ def test_branches_share_the_steps_before_they_part(stage, llm_server, page):
     assert compared.first_difference == 2
 
 
-def test_a_step_without_counterpart_is_shown_alone(stage, llm_server, page):
-    run = run_of(stage, llm_server, page, ORDERS, stop("found"))
-    parts = compare_steps(stage.services.store, (run.state.run, 1), None)
+def test_a_step_without_counterpart_is_shown_alone(stage, made):
+    parts = compare_steps(stage.services.store, (made["orders"], 1), None)
     assert {part.right for part in parts} == {""}
     assert any(part.left.startswith("click") for part in parts if part.name == "action")
 
 
-def test_any_two_steps_show_page_clean_observation_and_prompt(stage, llm_server, page):
-    run = run_of(stage, llm_server, page, ARCHIVE, START, ORDERS, stop("found"))
-    number = run.state.run
+def test_any_two_steps_show_page_clean_observation_and_prompt(stage, made):
+    number = made["detour"]
     for left, right in ((1, 2), (4, 1), (2, 2)):
         parts = {
             part.name: part for part in compare_steps(stage.services.store, (number, left), (number, right))

@@ -130,11 +130,13 @@ def test_a_half_typed_name_of_a_filter_is_a_problem_of_the_text_and_the_session_
     assert live.view.mode == mode != "failed"
 
 
-def test_the_prompt_that_would_result_is_shown_for_the_step_in_view(editor, live, server, tmp_path):
+def test_the_prompt_that_would_result_is_shown_for_the_step_in_view_and_tried_there(
+    editor, live, server, tmp_path
+):
     name = "prompts/" + live.session.services().resources.presets.get("plain").prompts.system
     text = editor.ask(editor.service.open, name).text
     assert "open a task" in editor.ask(editor.service.check, name, text).preview
-    server.script(on('button "Go"'))
+    server.script(on('button "Go"'), on('button "Go"'))
     live.open("web/open", url=page_file(tmp_path, "<button>Go</button>"), instruction="Go.")
     live.to_review()
     view = editor.ask(editor.service.check, name, text)
@@ -144,14 +146,6 @@ def test_the_prompt_that_would_result_is_shown_for_the_step_in_view(editor, live
     assert "Be quick." in view.preview
     assert 'button "Go"' in view.preview
     assert len(server.requests) == 1
-
-
-def test_try_it_here_saves_and_asks_again_at_once(editor, live, server, tmp_path):
-    name = "prompts/" + live.session.services().resources.presets.get("plain").prompts.system
-    text = editor.ask(editor.service.open, name).text
-    server.script(on('button "Go"'), on('button "Go"'))
-    live.open("web/open", url=page_file(tmp_path, "<button>Go</button>"), instruction="Go.")
-    live.to_review()
     view = editor.ask(editor.service.try_here, name, text + "\nBe quick.")
     assert view.applied
     server.wait_for_requests(2)
@@ -242,17 +236,9 @@ def test_a_file_that_a_branch_does_not_go_by_is_not_tried_in_it(editor, live, se
     assert not saved(live, POLICY).exists()
     assert len(server.requests) == asked
     assert "action" in editor.ask(editor.service.check, POLICY, mine.replace("actions =", "actio =")).problem
-    live.session.closers.remove(forking.close)
-
-
-def test_a_preview_in_a_branch_has_the_branchs_own_texts_of_other_policies(editor, live, server, shop):
-    own = (RESOURCES / POLICY).read_text().replace("# Instruction\n", "# Instruction\n\nBe thrifty.\n", 1)
-    forking = fork(live, shop, Changes(policy_texts={"shop/search_shop": own}))
-    server.script(says("wait [1]"))
-    live.to_review()
+    # A preview of another policy has the branch's own text of this one.
     other = "policies/shop/check_item.md"
-    text = editor.ask(editor.service.open, other).text
-    view = editor.ask(editor.service.check, other, text)
+    view = editor.ask(editor.service.check, other, (RESOURCES / other).read_text())
     assert "Be thrifty." in view.preview
     assert view.why_no_try == ""
     live.session.closers.remove(forking.close)

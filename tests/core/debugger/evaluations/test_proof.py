@@ -13,8 +13,9 @@ from core.environments.registry import Environments
 from core.schema.errors import UsageError
 from core.schema.task import Verdict
 from core.trace.evaluations import create_evaluation, take_evaluation
-from core.trace.records import AttemptRow, Case, CaseAttempt, RunStart
+from core.trace.records import AttemptRow, Case, CaseAttempt
 from core.trace.store import TraceStore
+from tests.core.trace.making import start
 
 TASK = "miniwob/click-test-2"
 CHANGE = Candidate(what="a change", files={"prompts/plain/system.j2": "x"})
@@ -32,19 +33,7 @@ def store(tmp_path):
 def made(
     store: TraceStore, success: bool | None, *, task: str = TASK, seed: int = 0, attempt=None, llm="gpt"
 ) -> int:
-    run = store.begin_run(
-        RunStart(
-            task=task,
-            environment=task.partition("/")[0],
-            seed=seed,
-            instruction="Press ONE.",
-            start_url="http://127.0.0.1/",
-            preset="plain",
-            llm=llm,
-            browser="chromium",
-            attempt=attempt,
-        )
-    )
+    run = store.begin_run(start("Press ONE.", task=task, seed=seed).replace(llm=llm, attempt=attempt))
     store.end_run(run, outcome="done", verdict=Verdict(success=success), seconds=1.0, seconds_in_llm=0.0)
     return run
 
@@ -260,18 +249,7 @@ def test_what_ever_passed_may_prove_a_change_for_a_task_without_seeds(store):
 
 @pytest.mark.parametrize(("llm", "repeated"), [("gpt", True), ("rules", False)])
 def test_a_task_with_nothing_like_it_is_repeated_unless_the_llm_always_answers_alike(store, llm, repeated):
-    run = store.begin_run(
-        RunStart(
-            task="web",
-            environment="web",
-            seed=0,
-            instruction="Press ONE.",
-            start_url="http://127.0.0.1/",
-            preset="plain",
-            llm=llm,
-            browser="chromium",
-        )
-    )
+    run = store.begin_run(start("Press ONE.", task="web", seed=0).replace(llm=llm))
     store.end_run(run, outcome="budget", verdict=Verdict(), seconds=1.0, seconds_in_llm=0.0)
     plan = repair_plan(RepairRequest(run=run, candidates=(CHANGE,)), store, Environments())
     assert plan.repair is not None
@@ -311,18 +289,7 @@ def test_runs_that_are_under_way_are_waited_for(store):
     ],
 )
 def test_a_run_that_nothing_can_be_proved_of_is_refused(store, preset, outcome, success, why):
-    run = store.begin_run(
-        RunStart(
-            task=TASK,
-            environment="miniwob",
-            seed=0,
-            instruction="Press ONE.",
-            start_url="http://127.0.0.1/",
-            preset=preset,
-            llm="gpt",
-            browser="chromium",
-        )
-    )
+    run = store.begin_run(start("Press ONE.", task=TASK, seed=0).replace(preset=preset, llm="gpt"))
     if outcome:
         store.end_run(run, outcome=outcome, verdict=Verdict(success=success), seconds=1.0, seconds_in_llm=0.0)
     with pytest.raises(UsageError, match=why):

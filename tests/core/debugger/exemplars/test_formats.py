@@ -119,14 +119,6 @@ def test_what_is_not_fit_to_be_trained_with_is_left_out_with_the_reason():
     assert export_format("jsonl").fitting((empty, wrong)) == ((empty, wrong), {})
 
 
-@pytest.mark.parametrize("form", ["chat", "tools", "sharegpt"])
-def test_all_bundled_exemplars_are_fit_and_written(form):
-    exemplars = tuple(one for path in sorted(EXEMPLARS.glob("*.jsonl")) for one in read_exemplars(path))
-    kept, unfit = export_format(form).fitting(exemplars)
-    assert unfit == {}
-    assert len(lines_of(form, *kept)) == len(exemplars)
-
-
 def test_a_trajectory_in_atif_has_its_calls_and_what_came_of_them():
     (trajectory,) = lines_of("atif", TWO)
     assert trajectory["schema_version"] == "ATIF-v1.8"
@@ -136,11 +128,7 @@ def test_a_trajectory_in_atif_has_its_calls_and_what_came_of_them():
     assert [one["function_name"] for one in first["tool_calls"]] == ["click", "text"]
     assert first["tool_calls"][0]["arguments"] == {"target": "1"}
     assert first["observation"]["results"][0]["content"] == '[2] button "B"'
-    assert trajectory["steps"][3]["tool_calls"][0]["arguments"] == {
-        "target": "2",
-        "text": "x",
-        "enter": True,
-    }
+    assert trajectory["steps"][3]["tool_calls"][0]["arguments"] == {"target": "2", "text": "x", "enter": True}
     assert trajectory["extra"]["exemplar"]["tags"] == ["mine"]
 
 
@@ -167,38 +155,44 @@ LOAD = """
 import sys
 from datasets import load_dataset
 
-rows = load_dataset("json", data_files=sys.argv[1], cache_dir=sys.argv[2], split="train")
-print(len(rows), ",".join(sorted(rows.column_names)))
+for file in sys.argv[2:]:
+    rows = load_dataset("json", data_files=file, cache_dir=sys.argv[1], split="train")
+    print(len(rows), ",".join(sorted(rows.column_names)))
 """
 
 
-@pytest.mark.parametrize(
-    ("form", "columns"),
-    {
-        "chat": "messages",
-        "tools": "messages,tools",
-        "sharegpt": "conversations",
-        "pairs": "chosen,prompt,rejected",
-    }.items(),
-)
-def test_what_is_for_training_loads_as_a_dataset_whole(tmp_path, form, columns):
-    known = export_format(form)
+COLUMNS = {
+    "chat": "messages",
+    "tools": "messages,tools",
+    "sharegpt": "conversations",
+    "pairs": "chosen,prompt,rejected",
+}
+
+
+@pytest.mark.program
+def test_all_bundled_exemplars_are_fit_for_training_and_load_as_datasets_whole(tmp_path):
     bundled = [one for file in sorted(EXEMPLARS.glob("*.jsonl")) for one in read_exemplars(file)]
-    kept, _ = known.fitting([*bundled, FIT])
-    (path,) = known.files(kept, tmp_path / "made.jsonl")
-    path.write_text(known.files(kept, path)[path], encoding="utf-8")
+    paths, told = [], []
+    for form, columns in COLUMNS.items():
+        known = export_format(form)
+        kept, unfit = known.fitting([*bundled, FIT])
+        assert unfit == {} or form == "pairs"
+        (path,) = known.files(kept, tmp_path / f"{form}.jsonl")
+        path.write_text(known.files(kept, path)[path], encoding="utf-8")
+        lines = len(path.read_text(encoding="utf-8").splitlines())
+        assert lines == (sum(len(one.contrasts) for one in kept) if form == "pairs" else len(kept))
+        paths.append(path)
+        told.append(f"{lines} {columns}")
     environment = {**os.environ, "HF_HOME": str(tmp_path), "HF_HUB_OFFLINE": "1"}
     done = subprocess.run(
-        [sys.executable, "-c", LOAD, str(path), str(tmp_path / "cache")],
+        [sys.executable, "-c", LOAD, tmp_path / "cache", *paths],
         env=environment,
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    lines = len(path.read_text(encoding="utf-8").splitlines())
-    assert done.stdout.split() == [str(lines), columns]
-    assert lines == (sum(len(one.contrasts) for one in kept) if form == "pairs" else len(kept))
+    assert done.stdout.splitlines() == told
 
 
 MARKED = Exemplar(

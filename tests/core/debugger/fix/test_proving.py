@@ -2,6 +2,8 @@
 
 import pytest
 
+import core.debugger.job_process
+from core.system.program import ROOT
 from tests.core.debugger.fix.test_service import Fix
 from tests.core.debugger.live import live_session, settings_in
 from tests.core.stage import config_folder_in, on
@@ -9,6 +11,17 @@ from tests.llm_server import Reply
 
 pytestmark = pytest.mark.browser
 PROMPT = "prompts/plain/system.j2"
+
+
+PROGRAM = """
+import runpy, sys
+from pathlib import Path
+sys.path.insert(0, {root!r})
+from tests.core.debugger.evaluations.carrying_out import carry_out
+carry_out(Path({database!r}), sys.argv[sys.argv.index("--name") + 1], until={until})
+runpy.run_path({root!r} + "/main.py", run_name="__main__")
+"""
+"""The program, for which most runs of a proof are made already."""
 
 
 def by_prompt(request) -> Reply:
@@ -33,7 +46,12 @@ def live(tmp_path, llm_server, monkeypatch):
     live.session.stop_worker()
 
 
-def test_a_text_is_proved_before_it_is_written_and_kept_and_put_back_by_one_command_each(live, llm_server):
+def test_a_text_is_proved_before_it_is_written_and_kept_and_put_back_by_one_command_each(
+    live, llm_server, tmp_path, monkeypatch
+):
+    program = tmp_path / "main.py"
+    program.write_text(PROGRAM.format(root=str(ROOT), database=str(live.database), until=18))
+    monkeypatch.setattr(core.debugger.job_process, "_MAIN", program)
     llm_server.otherwise = by_prompt
     fix = Fix(live)
     live.open()

@@ -85,19 +85,37 @@ def fix(live):
     made.live.session.session_changed.disconnect(made.service._on_session)
 
 
+@pytest.fixture(scope="module")
+def failed_once(started_live, started_server, tmp_path_factory):
+    """A run by a policy that says to press the wrong button, for tests that prove nothing for it."""
+    run = run_once(started_live, started_server, tmp_path_factory.mktemp("page"))
+    (started_live.config / NAME).unlink()
+    return run
+
+
 @pytest.fixture
-def failed(live, server, tmp_path):
-    """A run by a policy that says to press the wrong button."""
+def failed(live, server, failed_once):
+    use_policy(live, server)
+    return failed_once
+
+
+@pytest.fixture
+def failed_anew(live, server, tmp_path):
+    """Such a run of the test's own."""
     return run_once(live, server, tmp_path)
 
 
-def run_once(live, server, tmp_path) -> int:
+def use_policy(live, server) -> None:
     path = live.config / NAME
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(POLICY.format(words="Press Delete."))
     server.otherwise = obeys
     live.session.agent.set_preset("step")
     live.session.run_commands.set_max_steps(2)
+
+
+def run_once(live, server, tmp_path) -> int:
+    use_policy(live, server)
     page = page_file(tmp_path, "<button>Save</button><button>Delete</button>")
     live.open("web/open", url=page, instruction="Keep the draft.")
     live.session.run_commands.run()
@@ -107,8 +125,21 @@ def run_once(live, server, tmp_path) -> int:
     return live.view.run
 
 
-def test_the_policy_at_work_is_open_at_its_instruction_with_the_prompt_that_was_sent(fix, failed, server):
-    view = fix.open(failed)
+def looked_at(fix, run: int):
+    got = []
+    fix.service.looked.connect(got.append)
+    fix.service.look(run)
+    fix.live.wait(lambda: got, "what is known of a run")
+    return got[0]
+
+
+def test_what_made_a_run_fail_is_sent_and_the_policy_at_work_opened_with_the_prompt_that_was_sent(
+    fix, failed_anew, server
+):
+    looked = looked_at(fix, failed_anew)
+    assert (looked.run, looked.clues[0].step, looked.words) == (failed_anew, 2, "")
+    assert fix.view.run == 0
+    view = fix.open(failed_anew)
     assert (view.place.kind, view.place.name) == ("policy", NAME)
     assert view.text.text.splitlines()[view.place.line - 1] == "Press Delete."
     assert "does not change the prompt" in view.text.preview
@@ -119,6 +150,7 @@ def test_the_policy_at_work_is_open_at_its_instruction_with_the_prompt_that_was_
 
 
 def test_a_changed_policy_is_saved_and_the_run_goes_on_from_the_step_with_it(fix, failed, live):
+    assert fix.rerun(fix.open(failed, 1).text.text).rerun.unchanged
     view = fix.open(failed, 1)
     fixed = view.text.text.replace("Delete", "Save")
     fix.service.check(NAME, fixed)
@@ -126,16 +158,21 @@ def test_a_changed_policy_is_saved_and_the_run_goes_on_from_the_step_with_it(fix
     view = fix.rerun(fixed)
     assert (live.config / NAME).read_text() == fixed
     assert (view.rerun.state, view.rerun.step, view.saved) == ("ended", 1, (NAME,))
+    assert not view.rerun.unchanged
     row = live.row(view.rerun.run)
     assert (row.parent_run, row.parent_step) == (failed, 1)
     assert [one.target for one in live.steps(view.rerun.run)] == ['button "Save"', 'button "Save"']
-
-
-def test_the_same_text_run_again_is_said_to_be_so(fix, failed):
-    view = fix.open(failed, 1)
-    assert fix.rerun(view.text.text).rerun.unchanged
-    view = fix.open(failed, 1)
-    assert not fix.rerun(view.text.text.replace("Delete", "Save")).rerun.unchanged
+    # What was saved for one run is not kept for another, nor put back where it was changed elsewhere since.
+    assert view.unkept == (NAME,)
+    other = fix.open(live.view.run)
+    assert (other.saved, other.unkept) == ((NAME,), ())
+    fix.service.keep()
+    live.wait(lambda: "Nothing to keep" in fix.view.problem)
+    (live.config / NAME).write_text("mine")
+    fix.service.revert()
+    live.wait(lambda: "Not restored, because changed elsewhere since" in fix.view.notice)
+    assert (live.config / NAME).read_text() == "mine"
+    assert fix.view.saved == ()
 
 
 def test_a_run_that_was_out_of_its_budget_is_said_to_be_so_and_goes_on_with_more(fix, live, server, tmp_path):
@@ -155,55 +192,27 @@ def test_a_run_that_was_out_of_its_budget_is_said_to_be_so_and_goes_on_with_more
     assert live.row(view.rerun.run).parent_step == 2
 
 
-def test_putting_back_gives_the_file_its_earlier_text_also_after_it_was_kept(fix, failed, live):
+def test_putting_back_gives_the_file_its_first_text_also_after_two_changes_were_kept(fix, failed, live):
     before = (live.config / NAME).read_text()
-    fixed = fix.open(failed, 1).text.text.replace("Delete", "Save")
-    fix.rerun(fixed)
+    first = fix.open(failed, 1).text.text.replace("Delete", "Save")
+    fix.rerun(first)
     fix.service.revert()
     live.wait(lambda: fix.view.saved == ())
     live.wait(lambda: fix.view.text.text == before)
     assert (live.config / NAME).read_text() == before
-    fix.rerun(fixed)
-    fix.service.keep()
-    live.wait(lambda: fix.view.unkept == () and "Kept" in fix.view.notice)
-    fix.service.keep()
-    live.wait(lambda: "Nothing to keep" in fix.view.problem)
-    assert (live.config / NAME).read_text() == fixed
-    fix.service.revert()
-    live.wait(lambda: fix.view.saved == ())
-    fix.service.revert()
-    live.wait(lambda: "Nothing to revert" in fix.view.problem)
-
-
-def test_putting_back_gives_the_first_text_also_after_two_changes_were_kept(fix, failed, live):
-    before = (live.config / NAME).read_text()
-    first = before.replace("Delete", "Save")
     for text in (first, first.replace("Press", "Push")):
         fix.open(failed, 1)
         fix.rerun(text)
         fix.service.keep()
         live.wait(lambda: fix.view.unkept == () and "Kept" in fix.view.notice)
+        assert (live.config / NAME).read_text() == text
+    fix.service.keep()
+    live.wait(lambda: "Nothing to keep" in fix.view.problem)
     fix.service.revert()
     live.wait(lambda: fix.view.saved == ())
     assert (live.config / NAME).read_text() == before
-
-
-def test_putting_back_leaves_a_file_that_was_changed_elsewhere_since(fix, failed, live):
-    fix.rerun(fix.open(failed, 1).text.text.replace("Delete", "Save"))
-    (live.config / NAME).write_text("mine")
     fix.service.revert()
-    live.wait(lambda: "Not restored, because changed elsewhere since" in fix.view.notice)
-    assert (live.config / NAME).read_text() == "mine"
-    assert fix.view.saved == ()
-
-
-def test_what_was_saved_for_one_run_is_not_proved_or_kept_for_another(fix, failed, live):
-    fix.rerun(fix.open(failed, 1).text.text.replace("Delete", "Save"))
-    assert fix.view.unkept == (NAME,)
-    other = fix.open(live.view.run)
-    assert (other.saved, other.unkept) == ((NAME,), ())
-    fix.service.keep()
-    live.wait(lambda: "Nothing to keep" in fix.view.problem)
+    live.wait(lambda: "Nothing to revert" in fix.view.problem)
 
 
 def test_a_bundled_file_is_put_back_by_taking_the_own_copy_away(fix, failed, live):
@@ -220,13 +229,25 @@ def test_a_bundled_file_is_put_back_by_taking_the_own_copy_away(fix, failed, liv
     assert (RESOURCES / prompt.name).read_text() == bundled
 
 
-def test_a_mistake_in_the_file_is_told_with_its_line_and_nothing_is_saved_or_run(fix, failed, live):
-    view = fix.open(failed, 1)
-    before = (live.config / NAME).read_text()
-    view = fix.rerun(view.text.text.replace("description", "descripton"))
-    assert "draft.md, line 3" in view.text.problem
-    assert "description" in view.text.problem.partition("did you mean")[2]
-    assert view.rerun is None
+def test_what_cannot_be_or_has_to_be_known_first_is_told_and_nothing_is_saved_or_run(
+    fix, failed, live, monkeypatch
+):
+    text, before = fix.open(failed, 1).text.text, (live.config / NAME).read_text()
+    fix.service.choose_step(9)
+    live.wait(lambda: "no step 9" in fix.view.problem)
+    assert fix.view.step == 1
+    fix.service.rerun(NAME, text.replace("description", "descripton"), confirmed=False)
+    live.wait(lambda: "draft.md, line 3" in fix.view.text.problem)
+    assert "description" in fix.view.text.problem.partition("did you mean")[2]
+    fix.service.rerun("action", "clik [1]", confirmed=False)
+    live.wait(lambda: "clik" in fix.view.text.problem)
+    stays = "Going back to step 1 does not undo POST http://shop/order (step 1)"
+    monkeypatch.setattr(live.session.branches, "not_taken_back", lambda run, step: stays)
+    fix.service.open(failed, 1)
+    live.wait(lambda: fix.view.irreversible == stays)
+    fix.service.rerun(NAME, text, confirmed=False)
+    live.wait(lambda: "Tick the box to accept this" in fix.view.problem)
+    assert fix.view.rerun is None
     assert (live.config / NAME).read_text() == before
 
 
@@ -241,20 +262,6 @@ def test_another_action_is_taken_at_the_step_in_place_of_the_agent_s(fix, failed
     assert view.saved == ()
 
 
-def test_an_action_that_is_none_is_told_and_nothing_runs(fix, failed, live):
-    fix.open(failed, 1)
-    view = fix.rerun("clik [1]", name="action")
-    assert "clik" in view.text.problem
-    assert view.rerun is None
-
-
-def test_a_step_that_the_run_does_not_have_is_refused_and_the_proposal_stays(fix, failed, live):
-    fix.open(failed, 1)
-    fix.service.choose_step(9)
-    live.wait(lambda: "no step 9" in fix.view.problem)
-    assert fix.view.step == 1
-
-
 def test_the_task_is_done_afresh_with_the_files_as_they_are(fix, failed, live):
     fixed = fix.open(failed, 1).text.text.replace("Delete", "Save")
     made = fix.rerun(fixed).rerun.run
@@ -266,15 +273,24 @@ def test_the_task_is_done_afresh_with_the_files_as_they_are(fix, failed, live):
     assert live.steps(row.run)[0].target == 'button "Save"'
 
 
-def test_a_success_says_that_there_is_nothing_to_fix_and_lets_a_step_be_chosen(fix, live, server):
+def test_a_run_without_causes_says_why_and_a_success_lets_a_step_be_chosen(fix, live, server):
     server.otherwise = on('button "ONE"')
     live.open()
+    assert "has not ended" in looked_at(fix, live.view.run).words
+    view = fix.open(live.view.run)
+    assert "has not decided on an action yet" in view.clue.what
+    assert (view.going_on, view.steps) == (True, ((1, "no action"),))
     live.session.run_commands.run()
     live.wait_mode("ended")
-    view = fix.open(live.view.run)
-    assert "succeeded, so there is nothing to fix" in view.clue.what
-    assert view.place is not None
-    assert view.steps == ((1, view.steps[0][1]),)
+    looked = looked_at(fix, live.view.run)
+    assert "succeeded" in looked.words
+    assert looked.clues == ()
+    assert "4711" in looked_at(fix, 4711).words
+    fix.service.open(live.view.run, 0)
+    live.wait(lambda: fix.view.clue is not None and "succeeded" in fix.view.clue.what)
+    assert "succeeded, so there is nothing to fix" in fix.view.clue.what
+    assert fix.view.place is not None
+    assert fix.view.steps == ((1, fix.view.steps[0][1]),)
 
 
 def test_the_step_at_which_a_success_on_the_same_task_and_seed_went_another_way_is_proposed(
@@ -308,16 +324,16 @@ def plans(live) -> list[EvaluationPlan]:
 
 
 def test_what_was_saved_is_proved_against_what_there_was_before_and_a_proof_is_ended(
-    fix, failed, live, monkeypatch, tmp_path
+    fix, failed_anew, live, monkeypatch, tmp_path
 ):
-    fix.rerun(fix.open(failed, 1).text.text.replace("Delete", "Save"))
+    fix.rerun(fix.open(failed_anew, 1).text.text.replace("Delete", "Save"))
     process(monkeypatch, tmp_path, "import time; time.sleep(600)")
     earlier = len(plans(live))
     fix.service.prove(NAME, fix.view.text.text, 6)
     live.wait(lambda: fix.view.of > 0)
-    assert (fix.view.proving, fix.view.done, fix.view.clue.proving) == (failed, 0, True)
+    assert (fix.view.proving, fix.view.done, fix.view.clue.proving) == (failed_anew, 0, True)
     assert len(plans(live)) == earlier + 1
-    plan = next(one for one in plans(live) if one.run == failed)
+    plan = next(one for one in plans(live) if one.run == failed_anew)
     unchanged, changed = plan.variants
     assert "Press Delete." in unchanged.files[NAME]
     assert "Press Save." in changed.files[NAME]
@@ -326,9 +342,11 @@ def test_what_was_saved_is_proved_against_what_there_was_before_and_a_proof_is_e
     live.wait(lambda: "already being proved" in fix.view.problem)
     # It is told, and can be ended, where another run is in view.
     other = fix.open(fix.view.rerun.run)
-    assert (other.proving, other.run != failed) == (failed, True)
-    assert [(job.title, job.run) for job in fix.service.jobs] == [(f"Proof for run {failed}", failed)]
-    assert fix.open(failed, 1).clue.proving
+    assert (other.proving, other.run != failed_anew) == (failed_anew, True)
+    assert [(job.title, job.run) for job in fix.service.jobs] == [
+        (f"Proof for run {failed_anew}", failed_anew)
+    ]
+    assert fix.open(failed_anew, 1).clue.proving
     assert fix.view.clue.proof is None
     fix.service.cancel_proof()
     live.wait(lambda: not fix.view.proving)
@@ -361,8 +379,8 @@ def test_the_change_of_a_cause_is_proved_as_it_is_and_refused_once_its_file_is_a
     live.wait(lambda: "was changed since this change was made" in fix.view.problem)
 
 
-def test_what_cannot_be_proved_says_why(fix, failed, live, monkeypatch, tmp_path):
-    text = fix.open(failed, 1).text.text
+def test_what_cannot_be_proved_says_why(fix, failed_anew, live, monkeypatch, tmp_path):
+    text = fix.open(failed_anew, 1).text.text
     fix.service.prove(NAME, text, 5)
     live.wait(lambda: "Nothing is changed yet" in fix.view.problem)
     fix.service.prove("action", "click [1]", 5)
@@ -397,20 +415,20 @@ def test_a_proof_that_is_cancelled_before_its_first_run_makes_none(fix, failed, 
     assert len(plans(live)) == earlier
 
 
-def test_a_file_that_is_as_it_was_is_no_part_of_what_is_proved(fix, failed, live, monkeypatch, tmp_path):
-    fix.rerun(fix.open(failed, 1).text.text.replace("Delete", "Save"))
+def test_a_file_that_is_as_it_was_is_no_part_of_what_is_proved(fix, failed_anew, live, monkeypatch, tmp_path):
+    fix.rerun(fix.open(failed_anew, 1).text.text.replace("Delete", "Save"))
     prompt = next(one for one in fix.view.places if one.kind == "prompt")
     fix.service.choose_place(prompt.name)
     live.wait(lambda: fix.view.place == prompt)
     process(monkeypatch, tmp_path, "sys.exit(0)")
     fix.service.prove(prompt.name, fix.view.text.text, 5)
-    live.wait(lambda: any(one.run == failed for one in plans(live)) and not fix.view.proving)
-    (candidate,) = next(one for one in plans(live) if one.run == failed).repair.candidates
+    live.wait(lambda: any(one.run == failed_anew for one in plans(live)) and not fix.view.proving)
+    (candidate,) = next(one for one in plans(live) if one.run == failed_anew).repair.candidates
     assert list(candidate.files) == [NAME]
 
 
-def test_an_llm_proposes_a_change_and_what_cannot_be_applied_is_told(fix, failed, live, server):
-    view = fix.open(failed, 1)
+def test_an_llm_proposes_a_change_and_what_cannot_be_applied_is_told(fix, failed_anew, live, server):
+    view = fix.open(failed_anew, 1)
     assert view.proposer == "test"
     block = f"{NAME}\n<<<<<<< SEARCH\nPress Delete.\n=======\nPress Save.\n>>>>>>> REPLACE\n"
     server.otherwise = lambda request: Reply(text=f"The draft is to be kept.\n\n{block}")
@@ -421,21 +439,11 @@ def test_an_llm_proposes_a_change_and_what_cannot_be_applied_is_told(fix, failed
     assert "Press Save." in fix.view.patched
     assert "Press Delete." in fix.view.text.text
     # It is there when Fix is opened again.
-    assert fix.open(failed).clue.what == clue.what
+    assert fix.open(failed_anew).clue.what == clue.what
     server.otherwise = lambda request: Reply(text="I do not know.")
     fix.service.propose()
     live.wait(lambda: "proposed no change that can be applied, in 2 calls" in fix.view.problem)
     assert not fix.view.proposing
-
-
-def test_what_stays_done_is_asked_about_before_the_step_is_gone_back_to(fix, failed, live, monkeypatch):
-    stays = "Going back to step 1 does not undo POST http://shop/order (step 1)"
-    monkeypatch.setattr(live.session.branches, "not_taken_back", lambda run, step: stays)
-    view = fix.open(failed, 1)
-    assert view.irreversible == stays
-    view = fix.rerun(view.text.text)
-    assert "Tick the box to accept this" in view.problem
-    assert view.rerun is None
 
 
 def test_an_attached_agent_s_run_has_no_files_to_change(fix, live, monkeypatch, failed):
@@ -450,39 +458,3 @@ def test_an_attached_agent_s_run_has_no_files_to_change(fix, live, monkeypatch, 
 
 async def _answered(value):
     return value
-
-
-def test_a_run_that_has_not_decided_yet_is_said_to_be_so(fix, live, server):
-    server.otherwise = on('button "ONE"')
-    live.open()
-    view = fix.open(live.view.run)
-    assert "has not decided on an action yet" in view.clue.what
-    assert (view.going_on, view.steps) == (True, ((1, "no action"),))
-
-
-def looked_at(fix, run: int):
-    got = []
-    fix.service.looked.connect(got.append)
-    fix.service.look(run)
-    fix.live.wait(lambda: got, "what is known of a run")
-    return got[0]
-
-
-def test_what_made_a_run_fail_is_sent_without_opening_it(fix, failed):
-    view = looked_at(fix, failed)
-    assert view.run == failed
-    assert view.clues[0].step == 2
-    assert not view.words
-    assert fix.view.run == 0
-
-
-def test_a_run_without_causes_says_why(fix, live, server):
-    server.otherwise = on('button "ONE"')
-    live.open()
-    assert "has not ended" in looked_at(fix, live.view.run).words
-    live.session.run_commands.run()
-    live.wait_mode("ended")
-    view = looked_at(fix, live.view.run)
-    assert "succeeded" in view.words
-    assert view.clues == ()
-    assert "4711" in looked_at(fix, 4711).words

@@ -33,28 +33,22 @@ def test_an_edited_action_is_carried_out_in_place_of_the_proposed(live, server):
     assert live.row(view.run).touched is True
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [("klick [1]", "did you mean click?"), ("click [4711]", "not permissible on [4711]"), ("", "begin with")],
-)
-def test_an_edit_that_cannot_be_taken_says_why_and_changes_nothing(live, server, text, said):
-    server.script(on('button "ONE"'))
-    live.open()
-    before = live.to_review().action.action
-    live.session.edits.edit_action(text)
-    live.wait(lambda: live.step.action.problem)
-    assert said in live.step.action.problem
-    assert live.step.action.action == before
-    assert live.view.mode == "waiting"
-    assert live.interventions(live.view.run) == []
-    live.session.edits.edit_action(before)
-    live.wait(lambda: not live.step.action.problem)
-
-
-def test_an_edit_taken_back_leaves_the_agents_own_action(live, server):
+def test_an_edit_that_cannot_be_taken_says_why_and_one_taken_back_leaves_the_agents_own_action(live, server):
     server.script(on('button "ONE"'))
     live.open()
     step = live.to_review()
+    for text, said in (
+        ("klick [1]", "did you mean click?"),
+        ("click [4711]", "not permissible on [4711]"),
+        ("", "begin with"),
+    ):
+        live.session.edits.edit_action(text)
+        live.wait(lambda said=said: said in live.step.action.problem, said)
+        assert live.step.action.action == step.action.action
+        assert live.view.mode == "waiting"
+        assert live.interventions(live.view.run) == []
+    live.session.edits.edit_action(step.action.action)
+    live.wait(lambda: not live.step.action.problem)
     live.session.edits.edit_action("stop [x]")
     live.wait(lambda: live.step.action.action == "stop [x]")
     live.session.edits.edit_action(step.action.action)
@@ -154,6 +148,7 @@ def test_the_person_answers_in_any_reply_format(live, server, reply_format):
     one = refs(live.step, 'button "ONE"')
     live.session.corrections.answer("So I click it.", f"click [{one}]")
     assert live.wait_mode("ended").success is True
+    path.unlink()  # The session is that of other tests too.
 
 
 def test_a_question_is_withdrawn_when_the_run_is_stopped(live, server):

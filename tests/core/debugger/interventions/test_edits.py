@@ -101,18 +101,14 @@ def test_remedies_are_added_rewritten_moved_and_dropped(links):
     edit(live, EditRemedy(number=number['link "Help"'], action="scroll [down]"), "is now scroll [down]")
     assert waiting(live) == ['link "Orders"', "scroll [down]"]
     assert kinds(live) == ["remedies"] * 4
-    refused(live, AddRemedy(action="click [4711]"), "4711")
-    refused(live, DropRemedy(number=99), "is no longer waiting")
-    refused(live, MoveRemedy(number=number['link "Orders"'], sooner=1), "is already the first remedy")
-
-
-def test_an_edit_that_is_refused_is_told_with_its_values(links):
-    live, sent = links, []
+    sent = []
     live.session.edit_refused.connect(sent.append)
     refused(live, AddRemedy(action="click [4711]"), "4711")
-    (edit,) = sent
-    assert (edit.name, edit.values) == ("AddRemedy", {"action": "click [4711]"})
-    assert edit.problem == live.view.message
+    (told,) = sent
+    assert (told.name, told.values) == ("AddRemedy", {"action": "click [4711]"})
+    assert told.problem == live.view.message
+    refused(live, DropRemedy(number=99), "is no longer waiting")
+    refused(live, MoveRemedy(number=number['link "Orders"'], sooner=1), "is already the first remedy")
 
 
 def test_an_edit_is_undone_until_the_run_goes_on(links, server):
@@ -163,10 +159,11 @@ def test_a_plan_is_asked_for_again_and_the_action_with_it(links, server):
     assert "Look at the news (current)" in "\n".join(server.requests[4].texts)
 
 
-def test_a_new_trial_is_begun_by_hand_and_its_lessons_are_rewritten(links, server):
+def test_a_new_trial_is_begun_by_hand_above_the_limit_and_its_lessons_are_rewritten(links, server):
     live = links
+    live.session.agent.set_amount("plan", 1)
     server.script(Reply(text="The archive is of no use."))
-    edit(live, StartNewTrial(), "starts the task again")
+    edit(live, StartNewTrial(), "starts the task again, in trial 2, one above the limit of 1.")
     live.session.run_commands.step()
     live.wait(lambda: live.step.action.action == "new_trial")
     server.script(Reply(text="1. Open the news"), clicks('link "News"'), NONE)
@@ -181,6 +178,7 @@ def test_a_new_trial_is_begun_by_hand_and_its_lessons_are_rewritten(links, serve
     plan = "\n".join(server.requests[-3].texts)
     assert "- The news has it.\n- Be quick." in plan
     assert live.view.trial == 2
+    assert (live.step.plan.trial, live.step.plan.trials) == (2, 2)
 
 
 def judge(live, server, *said):
@@ -228,11 +226,7 @@ def test_edits_are_undone_one_by_one_whatever_they_changed(links):
     assert not live.view.undone
     live.session.edits.redo()
     live.wait(lambda: "There is no edit to redo" in live.view.message)
-
-
-def test_what_was_switched_after_an_edit_stays_switched(links):
-    live = links
-    edit(live, AddRemedy(action=news(live)), "is the next remedy")
+    # What was switched after an edit stays switched.
     live.session.agent.set_amount("remedies", 4)
     live.wait(lambda: not live.view.edits)
     live.session.edits.undo()
@@ -253,6 +247,9 @@ def test_a_judgement_is_overruled_and_that_is_undone(links, server):
     live.session.edits.redo()
     live.wait(lambda: live.step.plan.judgements[0].aligned is False)
     assert "going back for a remedy" in live.step.plan.remark
+    calls = live.view.calls
+    edit(live, OverruleJudgement(part="subtask", is_so=True), "The judgement was changed")
+    assert live.view.calls == calls
 
 
 def test_what_was_edited_after_the_judgement_holds_when_it_is_overruled(links, server):
@@ -270,14 +267,6 @@ def test_what_was_edited_after_the_judgement_holds_when_it_is_overruled(links, s
     assert live.text.text == "Be quick."
     states = {one.target: one.state for one in live.step.plan.remedies}
     assert (states['link "Help"'], states['link "Orders"']) == ("dropped", "chosen")
-
-
-def test_a_call_keeps_its_number_whatever_is_overruled(links, server):
-    live = links
-    judge(live, server, "The archive came up.\nYES", "OPEN", "NO")
-    calls = live.view.calls
-    edit(live, OverruleJudgement(part="subtask", is_so=True), "The judgement was changed")
-    assert live.view.calls == calls
 
 
 def test_an_edit_of_what_a_step_goes_by_drops_the_actions_that_would_have_followed(live, server, tmp_path):
@@ -330,20 +319,6 @@ def test_what_was_edited_in_a_step_holds_when_the_run_is_taken_up_again(links, s
     assert b"Be quick." in kept
 
 
-def test_a_trial_begun_by_hand_after_the_last_one_raises_the_limit_that_is_shown(links, server):
-    live = links
-    live.session.agent.set_amount("plan", 1)
-    server.script(Reply(text="The archive is of no use."))
-    edit(live, StartNewTrial(), "starts the task again, in trial 2, one above the limit of 1.")
-    live.session.run_commands.step()
-    live.wait(lambda: live.step.action.action == "new_trial")
-    server.script(Reply(text="1. Open the news"), clicks('link "News"'), NONE)
-    live.session.corrections.accept()
-    live.wait_phase("observe")
-    live.to_review()
-    assert (live.step.plan.trial, live.step.plan.trials) == (2, 2)
-
-
 # Policies and state spaces
 
 
@@ -371,9 +346,14 @@ def frames(live):
 
 def test_a_frame_is_popped_with_an_answer_pushed_again_and_restarted(shop, server):
     live = shop
+    assert live.view.refusals["AskQuestionAgain plan"].startswith("Plan is switched off")
+    assert live.view.refusals["return"] == "No policy has returned to the policy at work yet."
+    assert not {"frame", "memory", "observation", "PopFrame", "ForceState"} & live.view.refusals.keys()
     edit(live, PopFrame(answer="there is a list"), "has ended; its caller is told")
     live.wait_phase("decide")
     assert frames(live) == ["shop"]
+    assert "No policy called this one" in live.view.refusals["PopFrame"]
+    assert "return" not in live.view.refusals
     assert live.step.stack.finished[0].result.endswith("there is a list")
     edit(live, PushPolicy(call="check_item [steel]"), "check_item is now at work")
     assert frames(live) == ["check_item", "shop"]
@@ -413,8 +393,18 @@ def test_argument_notes_and_return_value_are_rewritten_as_text(shop, server):
     assert "three of them" in "\n".join(server.requests[-1].texts)
 
 
-def test_a_state_is_forced_for_one_step_and_recognised_anew(shop):
+def test_an_action_is_permitted_and_a_state_forced_for_one_step_and_what_is_remembered_rewritten(shop):
     live = shop
+    assert "scroll" not in [row.text.split(" ")[0] for row in live.step.permissible.rows]
+    assert "scroll" in live.step.permissible.beside
+    edit(live, PermitAction(action="scroll"), "scroll is permissible")
+    live.wait_phase("decide")
+    assert "scroll" in [row.text.split(" ")[0] for row in live.step.permissible.rows]
+    assert "scroll" not in live.step.permissible.beside
+    assert live.step.permissible.beside
+    refused(live, PermitAction(action="scroll"), "is already permissible")
+    refused(live, PermitAction(action="got"), "did you mean goto?")
+
     edit(live, ForceState(state="results"), "counts as results")
     live.wait_phase("decide")
     assert live.step.state.state == "results"
@@ -425,40 +415,6 @@ def test_a_state_is_forced_for_one_step_and_recognised_anew(shop):
     refused(live, ForceState(state="resuls"), "did you mean results?")
     assert kinds(live)[-2:] == ["state", "state"]
 
-
-def test_one_more_action_is_permitted_for_one_step(shop):
-    live = shop
-    assert "scroll" not in [row.text.split(" ")[0] for row in live.step.permissible.rows]
-    edit(live, PermitAction(action="scroll"), "scroll is permissible")
-    live.wait_phase("decide")
-    assert "scroll" in [row.text.split(" ")[0] for row in live.step.permissible.rows]
-    refused(live, PermitAction(action="scroll"), "is already permissible")
-    refused(live, PermitAction(action="got"), "did you mean goto?")
-
-
-def test_what_cannot_be_edited_now_is_known_with_its_reason(shop):
-    live = shop
-    assert live.view.refusals["AskQuestionAgain plan"].startswith("Plan is switched off")
-    assert live.view.refusals["return"] == "No policy has returned to the policy at work yet."
-    assert not {"frame", "memory", "observation", "PopFrame", "ForceState"} & live.view.refusals.keys()
-    live.session.edits.ask_for("PopFrame", {"answer": "there is a list"})
-    live.wait(lambda: "has ended" in live.view.message and live.view.mode == "waiting")
-    live.wait_phase("decide")
-    assert "No policy called this one" in live.view.refusals["PopFrame"]
-    assert "return" not in live.view.refusals
-
-
-def test_what_the_page_offers_beside_is_known_until_it_is_permitted(shop):
-    live = shop
-    assert "scroll" in live.step.permissible.beside
-    live.session.edits.ask_for("PermitAction", {"action": "scroll"})
-    live.wait(lambda: "scroll is permissible" in live.view.message and live.view.mode == "waiting")
-    assert "scroll" not in live.step.permissible.beside
-    assert live.step.permissible.beside
-
-
-def test_buffer_and_remembered_values_are_rewritten_as_text(shop, server):
-    live = shop
     live.session.edits.begin_text("memory")
     live.wait(lambda: live.text is not None)
     assert live.text.language == "toml"
@@ -476,7 +432,9 @@ def test_buffer_and_remembered_values_are_rewritten_as_text(shop, server):
 # What the prompt shows
 
 
-def test_the_clean_observation_is_rewritten_and_the_action_asked_for_with_it(live, server, tmp_path):
+def test_the_clean_observation_is_rewritten_for_the_step_and_the_action_asked_for_with_it(
+    live, server, tmp_path
+):
     server.script(on('button "Go"'), on('button "Go"'))
     live.open("web/open", url=page_file(tmp_path, "<p>Noise</p><button>Go</button>"), instruction="Go.")
     live.to_review()
@@ -498,15 +456,6 @@ def test_the_clean_observation_is_rewritten_and_the_action_asked_for_with_it(liv
     changed = live.step.interventions[-1].splitlines()[1:]
     assert len(changed) > 2
     assert all(line[0] in "+-" for line in changed)
-
-
-def test_a_rewritten_observation_stays_for_the_step_whatever_else_is_edited(live, server, tmp_path):
-    server.script(on('button "Go"'), on('button "Go"'))
-    live.open("web/open", url=page_file(tmp_path, "<p>Noise</p><button>Go</button>"), instruction="Go.")
-    live.to_review()
-    go = ref_of(live, 'button "Go"')
-    live.session.edits.apply_text("observation", f'[{go}] button "Go" only')
-    live.wait(lambda: "only" in live.step.observation.clean)
     edit(live, ForceState(), "recognised again")
     live.wait_phase("decide")
     assert live.step.observation.clean == f'[{go}] button "Go" only'

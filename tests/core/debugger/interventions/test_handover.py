@@ -68,13 +68,10 @@ def own_steps(live):
         store.close()
 
 
-DONE = [
-    (1, "person", "type", 'textbox "Name"', True),
-    (2, "person", "click", 'link "Send"', True),
-]
+DONE = [(1, "person", "type", 'textbox "Name"', True), (2, "person", "click", 'link "Send"', True)]
 
 
-def test_what_the_person_does_is_recorded_as_steps_of_theirs(handed, server):
+def test_what_the_person_does_is_recorded_as_steps_of_theirs_which_are_gone_back_to(handed, server):
     live = handed
     person_does(live, 'type [textbox "Name"] [Ada]', 'click [link "Send"]')
     live.wait(lambda: live.view.step == 3)
@@ -84,6 +81,14 @@ def test_what_the_person_does_is_recorded_as_steps_of_theirs(handed, server):
     server.script(Reply(text="REASON: It is sent.\nACTION: stop [sent]"))
     live.to_review()
     assert "Ada" in "\n".join(server.requests[-1].texts)  # The agent is told of it.
+    run = live.view.run
+    assert live.row(run).touched
+    live.session.branches.go_back(run, 2)
+    live.wait(lambda: live.view.run not in (None, run) and live.view.mode == "waiting")
+    live.settle()
+    assert "Back at step 2" in live.view.message
+    assert live.page.url.endswith("start.html")
+    assert 'value="Ada"' in live.step.observation.raw
 
 
 def test_what_was_typed_and_not_left_is_recorded_as_the_page_is_given_back(handed):
@@ -91,22 +96,6 @@ def test_what_was_typed_and_not_left_is_recorded_as_the_page_is_given_back(hande
     person_does(live, 'type [textbox "Name"] [Ada]')
     take_back(live)
     assert own_steps(live)[:1] == DONE[:1]
-
-
-def test_a_persons_steps_are_gone_back_to_and_replayed(handed):
-    live = handed
-    person_does(live, 'type [textbox "Name"] [Ada]', "press [Tab]")
-    live.wait(lambda: live.view.step == 2)
-    person_does(live, 'click [link "Send"]')
-    live.wait(lambda: live.view.step == 3)
-    take_back(live)
-    run = live.view.run
-    live.session.branches.go_back(run, 2)
-    live.wait(lambda: live.view.run not in (None, run) and live.view.mode == "waiting")
-    live.settle()
-    assert "Back at step 2" in live.view.message
-    assert live.page.url.endswith("start.html")
-    assert 'value="Ada"' in live.step.observation.raw
 
 
 def kept(live):
@@ -165,16 +154,6 @@ def test_a_question_that_this_browser_answers_by_rule_is_recorded_and_told(live,
     actions = [step.action for step in live.steps(live.view.run)][:2]
     assert [one.split(" [")[0] for one in actions] == ["answer_dialog", "click"]
     assert actions[0] == "answer_dialog [accept]"
-
-
-def test_a_run_that_a_person_worked_in_is_marked_as_touched(handed):
-    live = handed
-    take_back(live)
-    store = live.store()
-    try:
-        assert store.run(live.view.run).touched
-    finally:
-        store.close()
 
 
 def change_page(live, script):

@@ -102,17 +102,10 @@ def held(live, server, tmp_path):
 
 
 @pytest.mark.browser
-def test_a_run_stops_before_its_next_call_once(held, server):
-    assert server.requests == []
-    assert "Call 1 (decide) has not been sent yet" in held.view.message
-    held.session.run_commands.step()
-    held.wait_phase("review")
-    assert (len(server.requests), held.view.held_call) == (1, 0)
-
-
-@pytest.mark.browser
-def test_the_prompt_of_a_held_call_is_edited_and_arrives_so(held, server):
+def test_a_run_stops_before_its_next_call_once_and_its_prompt_is_edited_and_arrives_so(held, server):
     live = held
+    assert server.requests == []
+    assert "Call 1 (decide) has not been sent yet" in live.view.message
     live.session.edits.begin_text("prompt")
     live.wait(lambda: live.text is not None)
     text = live.text.text
@@ -125,8 +118,10 @@ def test_the_prompt_of_a_held_call_is_edited_and_arrives_so(held, server):
     live.wait(lambda: live.text.applied)
     live.wait(lambda: live.step.calls and "Silence" in live.step.calls[0].messages[-1].text)
     assert server.requests == []
+    assert live.view.held_edits
     live.session.run_commands.step()
     live.wait_phase("review")
+    assert (len(server.requests), live.view.held_call, live.view.held_edits) == (1, 0, ())
     sent = "\n".join(server.requests[0].texts)
     assert "Silence" in sent
     assert "Noise" not in sent
@@ -135,15 +130,9 @@ def test_the_prompt_of_a_held_call_is_edited_and_arrives_so(held, server):
     assert (kind, who) == ("prompt", "tester")
     assert "Noise" in before
     assert "Silence" in after
-
-
-@pytest.mark.browser
-def test_a_prompt_that_was_sent_cannot_be_edited_any_more(held):
-    held.session.run_commands.step()
-    held.wait_phase("review")
-    held.session.edits.apply_text("prompt", "### system\nA")
-    held.wait(lambda: "No LLM call is held" in held.view.message)
-    assert held.text.problem.startswith("No LLM call is held")
+    live.session.edits.apply_text("prompt", "### system\nA")
+    live.wait(lambda: "No LLM call is held" in live.view.message)
+    assert live.text.problem.startswith("No LLM call is held")
 
 
 @pytest.mark.browser
@@ -179,17 +168,6 @@ def test_an_edit_of_a_held_prompt_is_taken_back_before_it_is_sent(held, server):
         ("prompt", first, second),
         ("undo", second, first),
     ]
-
-
-@pytest.mark.browser
-def test_a_prompt_that_has_gone_counts_as_edited_no_more(held):
-    held.session.edits.begin_text("prompt")
-    held.wait(lambda: held.text is not None)
-    held.session.edits.apply_text("prompt", held.text.text + " Now.")
-    held.wait(lambda: held.view.held_edits)
-    held.session.run_commands.step()
-    held.wait_phase("review")
-    assert not held.view.held_edits
 
 
 def test_a_reply_that_has_been_passed_on_already_cannot_be_edited():

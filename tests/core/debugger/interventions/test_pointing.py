@@ -33,8 +33,15 @@ def point_at(live, role, name):
     return live.picked
 
 
-def test_an_item_pointed_at_is_the_action_that_selects_it(at_results):
+def test_an_item_pointed_at_is_the_action_that_selects_it_and_the_chosen_one_is_marked(at_results):
     live = at_results
+    assert live.step.action.action.startswith("select_item [B")
+    live.wait(lambda: [one for one in live.page.outlines if one.chosen], "a chosen outline")
+    (chosen,) = [one for one in live.page.outlines if one.chosen]
+    element = live.session.agent_run.state.observation.element(chosen.ref)
+    assert element.role == "link"
+    assert point_at(live, "link", element.name).action == live.step.action.action
+    assert point_at(live, "heading", "Results for").action == ""
     elements = live.session.agent_run.state.observation.elements
     links = [one for one in elements if one.role == "link" and one.in_viewport]
     links = [one for one in links if one.name.count(" ") > 2]
@@ -43,13 +50,15 @@ def test_an_item_pointed_at_is_the_action_that_selects_it(at_results):
     assert len(set(picked)) == len(picked) == 2
 
 
-def test_what_no_action_of_the_state_acts_on_has_none(at_results):
-    assert point_at(at_results, "heading", "Results for").action == ""
-
-
-def test_no_outline_lies_over_the_page_while_an_action_is_carried_out(live, server, tmp_path):
+def test_pointing_names_an_element_and_no_outline_lies_over_the_page_during_an_action(live, server, tmp_path):
     server.script(on('button "Go"'), stop())
     live.open("web/open", url=page_file(tmp_path, GO), instruction="Press it.")
+    box = next(one.box for one in live.page.outlines)
+    live.session.live_page.point(*box.centre, final=True)
+    live.wait(lambda: live.picked is not None and live.picked.final)
+    assert live.picked.label == 'button "Go"'
+    live.session.live_page.point(5, 700, final=False)
+    live.wait(lambda: live.picked.ref is None)
     live.to_review()
     live.settle()
     assert live.page.outlines
@@ -77,26 +86,6 @@ def test_what_was_scrolled_to_is_marked_where_the_picture_has_it(live, server, t
         store.close()
     assert box.y > 2000
     assert acted.box == box
-
-
-def test_pointing_names_the_element_under_the_point(live, server, tmp_path):
-    live.open("web/open", url=page_file(tmp_path, GO), instruction="Go.")
-    box = next(one.box for one in live.page.outlines)
-    live.session.live_page.point(*box.centre, final=True)
-    live.wait(lambda: live.picked is not None and live.picked.final)
-    assert live.picked.label == 'button "Go"'
-    live.session.live_page.point(5, 700, final=False)
-    live.wait(lambda: live.picked.ref is None)
-
-
-def test_what_a_states_action_acts_on_first_is_marked_as_chosen(at_results):
-    live = at_results
-    assert live.step.action.action.startswith("select_item [B")
-    live.wait(lambda: [one for one in live.page.outlines if one.chosen], "a chosen outline")
-    (chosen,) = [one for one in live.page.outlines if one.chosen]
-    element = live.session.agent_run.state.observation.element(chosen.ref)
-    assert element.role == "link"
-    assert point_at(live, "link", element.name).action == live.step.action.action
 
 
 FAR = """<body style="margin:0"><div style="height:3000px">Far</div>

@@ -18,8 +18,8 @@ from core.schema.task import Verdict
 from core.storage.resources import RESOURCES
 from core.trace.evaluated import evaluated_runs
 from core.trace.evaluations import evaluation_named, process_doing
-from core.trace.records import RunStart
 from core.trace.store import TraceStore
+from tests.core.trace.making import start
 
 PROMPT, OTHER = "prompts/plain/system.j2", "prompts/step/system.j2"
 MENDED = f"Press ONE.\n{(RESOURCES / PROMPT).read_text()}"
@@ -54,18 +54,8 @@ class Stage:
             self.hanging.set()
             await asyncio.sleep(60)
         case = attempt.case
-        start = RunStart(
-            task=case.task,
-            environment="miniwob",
-            seed=case.seed,
-            instruction="Press ONE.",
-            start_url="http://127.0.0.1/",
-            preset=variant.preset,
-            llm=variant.llm,
-            browser="chromium",
-            attempt=attempt,
-        )
-        run = self.store.begin_run(start)
+        begun = start("Press ONE.", task=case.task, seed=case.seed)
+        run = self.store.begin_run(begun.replace(preset=variant.preset, llm=variant.llm, attempt=attempt))
         verdict = Verdict(success=any("Press ONE." in text for text in variant.files.values()))
         self.store.end_run(
             run,

@@ -94,16 +94,9 @@ def miniwob_pages(seed: int) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """Serve the pages with a seed; yields the origin, and how episodes ended, filled as they do."""
     handler = type("_Pages", (_MiniWobPages,), {"ends": []})
     pages = LoopbackServer(
-        functools.partial(handler, directory=str(html_root())),
-        what="the pages of the test",
+        functools.partial(handler, directory=str(html_root())), what="the pages of the test"
     )
-    settings = {
-        "origin": pages.origin,
-        "seed": seed,
-        "clock": PAGE_CLOCK,
-        "mode": "train",
-        "timed": False,
-    }
+    settings = {"origin": pages.origin, "seed": seed, "clock": PAGE_CLOCK, "mode": "train", "timed": False}
     scripts = [
         (RESOURCES / "scripts" / name).read_text(encoding="utf-8")
         for name in ("fixed_clock.js", "miniwob_episode.js")

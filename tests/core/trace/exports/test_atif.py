@@ -23,11 +23,8 @@ def agent_steps(whole):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize(
-    ("task", "preset"),
-    [("miniwob/login-user", "plain"), ("miniwob/click-checkboxes", "reflect"), ("shop/goal-001", "combined")],
-)
-def test_a_real_run_keeps_the_rules_and_its_actions(stage, task, preset):
+@pytest.mark.parametrize(("task", "preset"), [("miniwob/login-user", "plain"), ("shop/goal-001", "combined")])
+def test_a_real_run_keeps_the_rules_its_actions_and_each_tool_once(stage, task, preset):
     done = run_by_rules(stage, task, preset=preset)
     store = stage.services.store
     whole = atif(store, done.run)
@@ -38,15 +35,8 @@ def test_a_real_run_keeps_the_rules_and_its_actions(stage, task, preset):
     ]
     assert whole["final_metrics"]["total_prompt_tokens"] == done.prompt_tokens
     assert whole["extra"]["verdict"]["reward"] == done.reward
-
-
-@pytest.mark.browser
-def test_the_tools_that_the_llm_was_given_are_defined_once(stage):
-    done = run_by_rules(stage, "miniwob/login-user")
-    names = [
-        tool["function"]["name"] for tool in atif(stage.services.store, done.run)["agent"]["tool_definitions"]
-    ]
-    assert {"click", "type"} <= set(names)
+    names = [tool["function"]["name"] for tool in whole["agent"].get("tool_definitions", ())]
+    assert {"click", "type"} <= set(names) or preset != "plain"
     assert len(names) == len(set(names))
 
 

@@ -15,6 +15,7 @@ from core.trace.exports.hiding import without_secrets
 from core.trace.exports.registry import FORMATS, format_named
 from core.trace.store import TraceStore
 from tests.core.stage import on, stop
+from tests.llm_server import LLMServer
 
 pytestmark = pytest.mark.browser
 
@@ -94,17 +95,19 @@ def site():
     server.server_close()
 
 
-@pytest.fixture
-def run(stage, llm_server, site):
+@pytest.fixture(scope="module")
+def run(whole_stage, site):
     """A run that typed and was sent each of them; the instruction and a thought have the password, too."""
     secret = TYPED["Password"]
-    run = stage.open(llm_server, url=site, instruction=f'Log in with "{secret}".')
-    for name, text in TYPED.items():
-        llm_server.script(on(f'textbox "{name}"', "type", thought=f"I type {text}.", text=text))
-    llm_server.script(
-        on('textbox "City"', "type", text="Oslo-Vest 7"), on('button "Send"'), stop(f"I sent {secret}")
-    )
-    stage.to_the_end(run)
+    with LLMServer() as server:
+        run = whole_stage.open(server, url=site, instruction=f'Log in with "{secret}".')
+        for name, text in TYPED.items():
+            server.script(on(f'textbox "{name}"', "type", thought=f"I type {text}.", text=text))
+        server.script(
+            on('textbox "City"', "type", text="Oslo-Vest 7"), on('button "Send"'), stop(f"I sent {secret}")
+        )
+        whole_stage.to_the_end(run)
+        whole_stage.clear()
     return run
 
 
@@ -189,11 +192,6 @@ def test_the_file_of_the_trace_has_nothing_left_of_them_in_free_pages(stage, run
     assert [name for name in found_in(path.read_bytes()) if name in TYPED] == []
 
 
-def test_going_back_in_the_same_session_types_what_was_hidden_again(stage, run):
-    inputs = run.state.inputs[:1]
-    assert inputs[0].action.text == TYPED["Password"]
-
-
 @pytest.mark.parametrize("text", ["a", "test"])
 def test_a_short_or_ordinary_password_is_hidden_where_it_was_typed_and_mangles_nothing(
     stage, llm_server, site, text
@@ -207,7 +205,8 @@ def test_a_short_or_ordinary_password_is_hidden_where_it_was_typed_and_mangles_n
     assert store.run(run.state.run).answer == "a test"
 
 
-def test_what_the_browser_keeps_for_going_back_stays_as_it_is(stage, run):
+def test_what_going_back_in_the_same_session_needs_stays_as_it_is(stage, run):
     store = stage.services.store
+    assert run.state.inputs[0].action.text == TYPED["Password"]
     kept = [json.loads(store.pages.of(run.state.run, row.number)) for row in store.steps(run.state.run)]
     assert SERVED["cookie"] in {cookie["value"] for one in kept for cookie in one.get("cookies", ())}

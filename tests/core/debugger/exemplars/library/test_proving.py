@@ -87,7 +87,9 @@ def live(tmp_path, llm_server):
 
 
 @pytest.mark.browser
-def test_exemplars_are_replayed_by_the_program_and_the_result_is_told(live):
+def test_exemplars_are_replayed_by_the_program_and_the_result_or_its_failure_is_told(
+    live, tmp_path, monkeypatch
+):
     live.service.replay(Chosen(ids=(ONE,)))
     live.wait(lambda: live.service.view.busy and live.service.view.of == 1)
     live.service.replay(Chosen(ids=(ONE,)))
@@ -95,10 +97,6 @@ def test_exemplars_are_replayed_by_the_program_and_the_result_is_told(live):
     live.wait(lambda: live.notice.text == "1 of 1 still succeed.")
     assert live.session.services().resources.memory.library().page(PROVEN.filter).rows[0].id == ONE
     live.wait(lambda: not live.service.view.busy)
-
-
-@pytest.mark.browser
-def test_a_process_that_fails_is_reported_with_its_own_words(live, tmp_path, monkeypatch):
     main = tmp_path / "main.py"
     main.write_text("import sys; print('The browser has ended.', file=sys.stderr); sys.exit(3)")
     monkeypatch.setattr(core.debugger.job_process, "_MAIN", main)

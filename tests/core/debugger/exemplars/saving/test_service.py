@@ -56,10 +56,26 @@ class Saving:
         self.wait(lambda view: not view.busy)
         return self.view
 
+    def end(self):
+        """End the replay, if one goes on or is to begin."""
+        self.service.replay(False)
+        self.live.settle()
+
 
 @pytest.fixture
-def saving(live):
-    return Saving(live)
+def saving(live, monkeypatch):
+    """The service, which replays nothing by itself."""
+    monkeypatch.setattr("core.debugger.exemplars.saving.service._REST_SECONDS", 600.0)
+    made = Saving(live)
+    yield made
+    made.end()
+
+
+@pytest.fixture
+def replaying(live):
+    made = Saving(live)
+    yield made
+    made.end()
 
 
 @pytest.fixture
@@ -87,60 +103,57 @@ def stopped(live, server, tmp_path):
     return live.view.run
 
 
-def test_a_run_is_shown_as_it_would_be_in_a_prompt_and_found_once_it_is_saved(saving, done):
+def test_a_run_is_shown_as_it_would_be_in_a_prompt_and_found_once_it_is_saved_and_looked_up(
+    saving, live, done
+):
     view = saving.open(done)
     assert [(one.row.number, one.chosen, one.why) for one in view.steps] == [(1, True, "")]
     assert (view.id, view.version_of, view.problems) == (f"miniwob/click-test-2/run-{done}", "", ())
     assert view.exemplar.steps[0].actions[0] in "".join(one.text for one in view.prompt.messages)
     assert view.prompt.tokens > 0
+    (contrast,) = view.contrasts
+    assert contrast.chosen
+    chosen = saving.choose(SavingChoice(reasons={1: "The task names the other one."}))
+    assert chosen.exemplar.contrasts[0].why == "The task names the other one."
+    assert saving.choose(SavingChoice(contrasts=frozenset())).exemplar.contrasts == ()
     saved = saving.save(SavingChoice(tags=("mine",), note="By hand.")).saved
     assert (saved.id, saved.version, saved.distance) == (view.id, 1, pytest.approx(0, abs=1e-3))
     assert (saved.preset, saved.recalls, saved.found) == ("plain", False, ())
     assert saved.rank > 0  # What other tests have saved of this task is as near.
-
-
-def test_the_preset_in_use_looks_exemplars_up_once_it_is_told_to(saving, live, done):
-    saving.open(done)
-    assert not saving.save().saved.recalls
     file = live.session.services().config / "presets" / "plain.toml"
     try:
         saving.service.use_memory()
         saving.wait(lambda view: view.saved.recalls)
-        assert saving.view.saved.found[0].id == saving.view.saved.id
+        assert saving.view.saved.found
         assert file.read_text().endswith("\n[memory]\n")
         assert live.session.services().resources.presets.get("plain").memory is not None
     finally:
         file.unlink()
 
 
-def test_a_run_is_replayed_from_the_start_by_itself_and_the_result_is_kept_with_what_is_saved(
-    saving, live, done
+def test_a_run_is_replayed_from_the_start_by_itself_or_not_and_the_result_is_kept_with_what_is_saved(
+    replaying, live, done
 ):
-    saving.open(done)
-    saving.wait(lambda view: view.playing)
-    saving.wait(lambda view: not view.playing)
-    played = saving.view.played
-    assert "step 1 of 1" in [view.playing for view in saving.views]
+    replaying.open(done)
+    replaying.service.replay(False)
+    replaying.wait(lambda view: not view.playing)
+    assert replaying.view.played is None
+    replaying.service.replay(True)
+    replaying.wait(lambda view: view.playing)
+    replaying.service.open(done)
+    replaying.wait(lambda view: view.ready and view.playing and view.played is None)
+    replaying.wait(lambda view: view.played is not None)
+    played = replaying.view.played
+    assert "step 1 of 1" in [view.playing for view in replaying.views]
     assert (played.success, played.plays) == (True, "Plays: yes, 1 step, success.")
-    saved = saving.save().saved
+    saved = replaying.save().saved
     ((_, kept),) = live.session.services().resources.memory.library().proofs.of("replay", (saved.id,))
     assert ReplayResult.model_validate_json(kept) == played.replace(id=saved.id, version=saved.version)
-    saving.choose(SavingChoice(note="The same actions."))
-    assert saving.view.played == played
+    replaying.choose(SavingChoice(note="The same actions."))
+    assert replaying.view.played == played
 
 
-def test_a_replay_is_cancelled_and_what_was_changed_since_is_not_said_to_play(saving, done):
-    saving.open(done)
-    saving.service.replay(False)
-    saving.wait(lambda view: not view.playing)
-    assert saving.view.played is None
-    saving.service.replay(True)
-    saving.wait(lambda view: view.playing)
-    saving.service.open(done)
-    saving.wait(lambda view: view.ready and view.playing and view.played is None)
-
-
-def test_a_typed_password_is_known_to_the_replay_and_written_nowhere(saving, live, server, tmp_path):
+def test_a_typed_password_is_known_to_the_replay_and_written_nowhere(replaying, live, server, tmp_path):
     body = (
         '<input type=password aria-label=Password><button onclick="document.body.textContent ='
         " document.querySelector('input').value === 'hunter2' ? 'Welcome' : 'No'\">Sign in</button>"
@@ -152,11 +165,11 @@ def test_a_typed_password_is_known_to_the_replay_and_written_nowhere(saving, liv
     live.wait(lambda: live.view.step == 3)
     live.session.live_page.set_handover(False)
     live.wait(lambda: not live.view.handed_over)
-    view = saving.open(live.view.run)
+    view = replaying.open(live.view.run)
     assert view.exemplar.steps[0].actions[0].endswith("[<secret:password>]")
-    saving.wait(lambda view: view.played is not None)
-    assert saving.view.played.looks == 2, saving.view.played
-    assert "hunter2" not in saving.view.model_dump_json()
+    replaying.wait(lambda view: view.played is not None)
+    assert replaying.view.played.looks == 2, replaying.view.played
+    assert "hunter2" not in replaying.view.model_dump_json()
 
 
 def test_what_is_typed_and_named_in_the_task_is_saved_as_a_placeholder_if_it_is_chosen(
@@ -176,14 +189,6 @@ def test_what_is_typed_and_named_in_the_task_is_saved_as_a_placeholder_if_it_is_
     saved = saving.save(SavingChoice(placeholders=True), anyway=True).saved
     stored = live.session.services().resources.memory.library().find(saved.id)
     assert stored.exemplar.task == "Enter {name}."
-
-
-def test_a_correction_goes_in_with_a_reason_or_stays_out(saving, done):
-    (contrast,) = saving.open(done).contrasts
-    assert contrast.chosen
-    view = saving.choose(SavingChoice(reasons={1: "The task names the other one."}))
-    assert view.exemplar.contrasts[0].why == "The task names the other one."
-    assert saving.choose(SavingChoice(contrasts=frozenset())).exemplar.contrasts == ()
 
 
 def test_what_is_saved_again_is_a_new_version_or_has_an_id_of_its_own_and_can_be_undone(saving, done):
@@ -231,15 +236,7 @@ def test_an_id_that_is_taken_or_is_none_is_reported_and_nothing_is_saved(saving,
     assert saving.save(SavingChoice(id=taken), anyway=True).saved is None
 
 
-def test_what_nobody_judged_is_asked_about_once(saving, stopped):
-    saving.open(stopped)
-    view = saving.save()
-    assert "was not judged a success" in view.question
-    assert view.saved is None
-    assert saving.save(anyway=True).saved is not None
-
-
-def test_steps_are_left_out_and_put_back_in(saving, stopped):
+def test_steps_are_left_out_and_put_back_in_and_what_nobody_judged_is_asked_about_once(saving, stopped):
     view = saving.open(stopped, steps=(1,))
     assert [one.chosen for one in view.steps] == [True, False]
     both = saving.choose(SavingChoice(steps=frozenset({1, 2})))
@@ -247,6 +244,11 @@ def test_steps_are_left_out_and_put_back_in(saving, stopped):
     none = saving.choose(SavingChoice(steps=frozenset()))
     assert none.exemplar is None
     assert "no step to keep" in none.problem
+    saving.open(stopped)
+    view = saving.save()
+    assert "was not judged a success" in view.question
+    assert view.saved is None
+    assert saving.save(anyway=True).saved is not None
 
 
 def test_a_run_that_is_not_there_is_reported(saving, live):

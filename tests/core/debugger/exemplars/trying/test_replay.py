@@ -7,7 +7,7 @@ from werkzeug import Response
 
 from core.debugger.exemplars.saving.selection import exemplar_of_run
 from core.debugger.exemplars.trying.replay import replay
-from core.debugger.exemplars.trying.views import replays_in_words
+from core.debugger.exemplars.trying.views import ReplayResult, replays_in_words
 from core.exemplars.library.records import Provenance
 from core.exemplars.placeholders import offered
 from core.schema.changes import Changes
@@ -58,11 +58,10 @@ def changed(exemplar, *actions, **more):
     return exemplar.replace(steps=(step, *exemplar.steps[1:]), **more)
 
 
-@pytest.mark.parametrize("id", ["miniwob/enter-text/0", "miniwob/click-tab-2/0", "miniwob/login-user/1"])
-def test_one_that_comes_with_the_program_still_succeeds(stage, again, id):
-    found = again(stage.services.resources.memory.exemplar(id))
+def test_one_that_comes_with_the_program_still_succeeds(stage, again):
+    found = again(stage.services.resources.memory.exemplar("miniwob/login-user/1"))
     assert (found.success, found.problem, found.guessed) == (True, "", ())
-    assert (found.task, str(found.seed)) == tuple(id.rsplit("/", 1))
+    assert (found.task, found.seed) == ("miniwob/login-user", 1)
 
 
 def test_placeholders_are_replayed_with_the_values_of_the_task(again, kept):
@@ -88,13 +87,10 @@ def test_elements_are_found_again_by_role_and_name_where_numbers_have_changed(ag
     lines = first.observation.replace("[2] ", "[92] ").replace("[3] ", "[93] ")
     actions = tuple(one.replace("[2]", "[92]").replace("[3]", "[93]") for one in first.actions)
     moved = ExemplarStep(observation=lines, actions=actions)
-    found = again(kept.replace(steps=(moved, *kept.steps[1:])))
+    # A stop after the page has ended the task is no fault.
+    stops = ExemplarStep(observation='[1] text "Done"', actions=("stop []",))
+    found = again(kept.replace(steps=(moved, *kept.steps[1:], stops)))
     assert (found.success, found.guessed) == (True, ())
-
-
-def test_a_stop_after_the_page_has_ended_the_task_is_no_fault(again, kept):
-    stop = ExemplarStep(observation='[1] text "Done"', actions=("stop []",))
-    assert again(kept.replace(steps=(*kept.steps, stop))).success is True
 
 
 @pytest.mark.parametrize(
@@ -109,6 +105,7 @@ def test_one_whose_task_is_not_known_is_not_called_a_failure_without_a_reason(ag
     found = again(changed(kept, **more))
     assert found.success is not True
     assert words in found.problem
+    assert more["source"] or found.outcome == "not tried"
 
 
 def test_one_that_was_kept_from_a_run_is_replayed_where_the_run_was(stage, again, kept):
@@ -151,7 +148,9 @@ def test_what_stays_done_is_not_sent_again_unless_it_is_allowed(stage, llm_serve
     assert (allowed.looks, len(orders)) == (len(kept.exemplar.steps), 2)
 
 
-def test_a_report_says_how_many_still_succeed(again, kept):
-    good, bad = again(kept), again(changed(kept, "click [77]"))
-    unknown = again(changed(kept, source=""))
-    assert replays_in_words([good, bad, unknown]) == "1 of 3 still succeed, 1 do not, 1 were not tried."
+def test_a_report_says_how_many_still_succeed():
+    ends = (("t", True), ("t", False), ("t", None), ("", None))
+    results = [ReplayResult(id="a", task=task, success=success) for task, success in ends]
+    assert replays_in_words(results) == (
+        "1 of 4 still succeed, 1 do not, 1 could not be judged, 1 were not tried."
+    )

@@ -1,12 +1,15 @@
 """The report of real runs, and the stored run that it leads to."""
 
 import csv
+import shutil
 import sys
+from contextlib import closing
 
 import pytest
 
 from core.cli.app import make_app, run_app
 from core.trace.evaluations import take_evaluation
+from core.trace.records import Intervention
 from core.trace.store import TraceStore
 from tests.core.cli.conftest import KEY, CommandLine, needs_qt
 from tests.core.stage import need_chromium, on
@@ -81,6 +84,18 @@ def test_every_figure_is_that_of_the_runs(inside, evaluated):
         ("", "Synapse"),
         ("miniwob/click-link", "SteP"),
     }
+
+
+@pytest.mark.browser
+def test_a_run_that_a_person_changed_is_listed_as_done_and_not_as_a_success(inside, evaluated, tmp_path):
+    changed = tmp_path / "changed.db"
+    shutil.copy(inside.db, changed)
+    run = next(one["run"] for one in evaluated["runs"] if one["success"])
+    with closing(TraceStore.open(changed)) as store:
+        store.save_intervention(Intervention(run=run, step=1, kind="edit", who="person", when=1.0))
+    (before,), (after,) = (inside("eval", "--list", "--json", "--db", db).json for db in (inside.db, changed))
+    assert (before["done"], before["successes"]) == (8, 4)
+    assert (after["done"], after["successes"]) == (8, 3)
 
 
 @pytest.mark.browser

@@ -53,6 +53,8 @@ class Site:
     program: Program | None = None
     variable: str = ""
     """The environment variable with the address of one that runs, where it cannot be installed."""
+    afresh: bool = False
+    """Whether each control needs the page as it is opened, and not as the one before has left it."""
     heavy: bool = False
     """Whether it is left to the command, since it takes long to install or to start."""
     ready: tuple[str, object] = ("document.readyState", "complete")
@@ -62,7 +64,7 @@ class Site:
 
     @property
     def controls(self) -> tuple[Check, ...]:
-        return (*self.checks, Check(TREE))
+        return (Check(TREE), *self.checks)
 
     def address(self, addresses: Addresses) -> str:
         """Return where it is, once it is installed and started; raises CannotInstall."""
@@ -80,6 +82,11 @@ class Site:
 async def try_control(browser: Browsing, site: Site, check: Check, address: str, file: Path) -> str:
     """Open the site, do what the check says, and return what is not as expected, or nothing."""
     await browser.open(address)
+    return await use_control(browser, site, check, file)
+
+
+async def use_control(browser: Browsing, site: Site, check: Check, file: Path) -> str:
+    """Do what the check says in the page as it is, and return what is not as expected, or nothing."""
     try:
         expression, expected = site.ready
         wrong = await _until_said(browser, expression, expected)

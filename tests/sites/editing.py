@@ -42,12 +42,14 @@ def _checks(text: str, top: str) -> tuple[Check, ...]:
 MONACO = Site(
     "Monaco",
     page="monaco.html",
+    afresh=True,
     ready=("Boolean(window.editor) && document.querySelectorAll('.view-line').length > 5", True),
     checks=_checks("editor.getValue()", "long.getVisibleRanges()[0].startLineNumber > 5"),
 )
 CODEMIRROR_5 = Site(
     "CodeMirror 5",
     page="codemirror5.html",
+    afresh=True,
     allowed={
         'textbox ""': "the label belongs to the field that the editor has replaced",
         'textbox "Long": value': "the field that takes the keys is empty; the text is drawn beside it",
@@ -57,12 +59,14 @@ CODEMIRROR_5 = Site(
 CODEMIRROR_6 = Site(
     "CodeMirror 6",
     page="codemirror6.html",
+    afresh=True,
     ready=("Boolean(window.editor)", True),
     checks=_checks("editor.state.doc.toString()", "long.scrollDOM.scrollTop > 100"),
 )
 PROSEMIRROR = Site(
     "ProseMirror",
     page="prosemirror.html",
+    afresh=True,
     ready=("Boolean(window.editor)", True),
     checks=(
         Check("lines", first=('textbox "Text" value="First paragraph\\nSecond paragraph"',)),
@@ -96,6 +100,7 @@ PROSEMIRROR = Site(
 QUILL = Site(
     "Quill",
     page="quill.html",
+    afresh=True,
     ready=("Boolean(window.editor ?? editor)", True),
     checks=(
         Check("lines", first=('textbox value="First paragraph\\nSecond paragraph" (.ql-editor)',)),

@@ -6,30 +6,28 @@ from pathlib import Path
 import pytest
 
 from tests.core.browser.browsing import Browsing, in_browser
-from tests.sites.checking import Check, Site, try_control
+from tests.sites.checking import Check, Site, use_control
 from tests.sites.table import SITES
 
-
-def tried(*chosen: tuple[Site, str]) -> pytest.MarkDecorator:
-    """Parametrise a test with controls by their names; what is known to go wrong has to."""
-    cases = [(site, check) for site, name in chosen for check in site.controls if check.control == name]
-    return pytest.mark.parametrize(
-        ("tried_site", "control"),
-        [
-            pytest.param(
-                site,
-                check,
-                id=f"{site.name}: {check.control}",
-                marks=[pytest.mark.xfail(strict=True, reason=check.fault)] if check.fault else [],
-            )
-            for site, check in cases
-        ],
-    )
+STAYS_CLOSED = ("check ", "type [textbox ", "type [slider ", "click [tab ", "click [radio ", "click [switch ")
+"""How actions begin that leave nothing open over the page."""
 
 
-@tried(*((site, check.control) for site in SITES if not site.heavy for check in site.controls))
+def leaves_the_page_usable(check: Check) -> bool:
+    return all(text.startswith(STAYS_CLOSED) for text in check.do)
+
+
+@pytest.mark.parametrize("tried", [site for site in SITES if not site.heavy], ids=lambda site: site.name)
 @in_browser
-async def test_a_control_is_read_and_used(
-    browser: Browsing, addresses: Callable[[Site], str], note: Path, tried_site: Site, control: Check
+async def test_the_controls_of_a_site_are_read_and_used_one_after_another(
+    browser: Browsing, addresses: Callable[[Site], str], note: Path, tried: Site
 ) -> None:
-    assert await try_control(browser, tried_site, control, addresses(tried_site), note) == ""
+    address = addresses(tried)
+    found, is_usable = {}, False
+    for check in tried.controls:
+        if tried.afresh or not is_usable:
+            await browser.open(address)
+        if bool(wrong := await use_control(browser, tried, check, note)) != bool(check.fault):
+            found[check.control] = wrong or f"it is said that {check.fault}"
+        is_usable = leaves_the_page_usable(check)
+    assert found == {}

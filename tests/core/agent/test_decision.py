@@ -45,7 +45,6 @@ def test_a_reply_unusable_twice_is_a_failed_step_that_touches_no_page(stage, llm
     [
         ("click", {"target": 4711}),
         ("upload", {"target": 1, "path": "/etc/passwd"}),
-        ("tab_focus", {"index": 3}),
     ],
 )
 def test_what_is_not_permissible_never_reaches_the_page(stage, llm_server, name, arguments):
@@ -96,15 +95,14 @@ def test_a_thought_that_the_llm_marks_as_thinking_is_not_told_again(stage, llm_s
 
 
 @pytest.mark.parametrize(
-    ("found", "form"),
+    ("found", "form", "preset"),
     [
-        (Honoured(), "tools"),
-        (Honoured(tested=1.0, tools="forced"), "tools"),
-        (Honoured(tested=1.0, tools="no"), "json"),
-        (Honoured(tested=1.0, tools="no", schema_level="object"), "lines"),
+        (Honoured(), "tools", "plain"),
+        (Honoured(tested=1.0, tools="no"), "json", "plain"),
+        (Honoured(tested=1.0, tools="forced"), "tools", "laser-one-call"),
+        (Honoured(tested=1.0, tools="no", schema_level="object"), "lines", "laser-one-call"),
     ],
 )
-@pytest.mark.parametrize("preset", ["plain", "laser-one-call"])
 def test_a_preset_that_leaves_it_open_replies_as_a_test_of_the_llm_found_best(
     stage, llm_server, found, form, preset
 ):

@@ -267,8 +267,7 @@ def pages(tmp_path):
     return write
 
 
-@pytest.mark.parametrize("rule", ["refuse", "allow"])
-def test_a_renamed_link_drops_its_own_remedy_alone_and_says_what_is_gone(stage, llm_server, pages, rule):
+def test_a_renamed_link_drops_its_own_remedy_alone_and_says_what_is_gone(stage, llm_server, pages):
     url = pages("Help", "Orders")
 
     def judged(_):
@@ -279,7 +278,7 @@ def test_a_renamed_link_drops_its_own_remedy_alone_and_says_what_is_gone(stage, 
     llm_server.script(Reply(text="The help came up.\nYES"), Reply(text="OPEN"), Reply(text="YES"))
     llm_server.otherwise = Reply(text="4711")
     report = headless(
-        stage, llm_server, "web/open", "reflect", on_gate=rule, url=url, instruction=INSTRUCTION
+        stage, llm_server, "web/open", "reflect", on_gate="refuse", url=url, instruction=INSTRUCTION
     )
     done = stage.services.store.steps(report.run)
     assert [(one.effect, one.outcome) for one in done] == [

@@ -71,13 +71,10 @@ def state_on(task, capture, preset, policy=None):
     return state
 
 
-def states_on(task, capture, preset, resources, form="lines"):
-    """Yield the run at a page, where the preset has policies with each of the site at work.
-
-    What a form asks for does not depend on the policy: with the others than lines one is enough.
-    """
+def states_on(task, capture, preset, resources, *, every=False):
+    """Yield the run at a page, where the preset has policies with one of the site at work, or with every one."""
     policies = resources.policies.applying(task.environment, capture.observation.url)
-    for policy in (policies if form == "lines" else policies[:1]) if preset.has("policies") else [None]:
+    for policy in (policies if every else policies[:1]) if preset.has("policies") else [None]:
         yield state_on(task, capture, preset, policy)
 
 
@@ -89,8 +86,12 @@ def forms_of(name):
     scope="module", params=[(name, form) for name in PRESETS for form in forms_of(name)], ids="-".join
 )
 def prompts(looks, request):
-    """Return what a preset asks with a form of replies on each site's pages: task, state and request."""
+    """Return what a preset asks with a form of replies on each site's pages: task, state and request.
+
+    What a form or another preset asks for does not depend on the policy: in one of each every policy is at work.
+    """
     name, form = request.param
+    every = (name, form) in (("step", "lines"), ("combined", "lines"))
     resources = agent_resources_of()
     preset = resources.presets.get(name).replace(reply_format=form)
 
@@ -98,7 +99,7 @@ def prompts(looks, request):
         return [
             (task, state, asked)
             for task, capture in looks
-            for state in states_on(task, capture, preset, resources, form)
+            for state in states_on(task, capture, preset, resources, every=every)
             for asked in await asked_at(state, resources)
         ]
 

@@ -197,12 +197,11 @@ def test_an_item_that_is_not_on_the_page_is_asked_about_once_and_never_opened(st
 @pytest.mark.parametrize(
     "wrong",
     [
-        call("select_item", item_id="BKNOTHERE0"),
         call("buy_now"),
         call("click", target=1),
         call("stop", answer=""),
     ],
-    ids=["an id of no item", "an action of another state", "an action of the page", "stopping"],
+    ids=["an action of another state", "an action of the page", "stopping"],
 )
 def test_what_stays_impermissible_leaves_the_page_as_it_is(stage, llm_server, wrong):
     llm_server.script(*thinking(SEARCH), Reply(text="So."), Reply(calls=(wrong,)), Reply(calls=(wrong,)))
@@ -320,9 +319,8 @@ NO_ITEM = Reply(calls=(call("choose_candidate", candidate="BKNOTHERE0"),))
     [
         ("That.", (NO_ITEM, NO_ITEM)),
         ("That.", (Reply(text="I would take the first."), Reply(text=""))),
-        ("That.", (Reply(calls=(call("next_page"),)), Reply(calls=(call("stop", answer=""),)))),
     ],
-    ids=["an item never seen", "words only", "looking further"],
+    ids=["an item never seen", "words only"],
 )
 def test_a_bad_reply_and_a_bad_repair_at_the_budget_choose_by_the_agents_own_reasons(
     stage, llm_server, thought, bad

@@ -37,15 +37,17 @@ CHANGES = {
     "words in a shadow": "host.shadowRoot.getElementById('b').textContent = 'other'",
     "words in a closed shadow": "sealed.firstChild.textContent = 'other'",
     "a new shadow": "p.attachShadow({mode: 'open'}).innerHTML = 'other'",
+    "a style rule's value": "document.styleSheets[0].cssRules[1].style.height = '70px'",
     "a style rule": "document.styleSheets[0].insertRule('p { margin-left: 70px }')",
     "an adopted style sheet": (
         "var sheet = new CSSStyleSheet(); sheet.replaceSync('p { color: red }'); document.adoptedStyleSheets = [sheet]"
     ),
-    "a style rule's value": "document.styleSheets[0].cssRules[1].style.height = '70px'",
     "a listener": "p.addEventListener('click', () => {})",
     "an animation": "p.animate([{opacity: 0}, {opacity: 1}], 60000)",
     "a new document": "document.open(); document.write('<p>anew'); document.close()",
 }
+AFRESH = {"a box scrolled", "a box in a shadow scrolled", "a value", "a new document"}
+"""What is tried in the page as it was opened: it may still scroll from the change before, or is animated."""
 
 
 async def read(browser: Browsing) -> Capture:
@@ -78,23 +80,26 @@ async def test_a_page_at_rest_is_unchanged_however_often_it_is_asked(browser: Br
     assert await still(browser, before)
 
 
-@pytest.mark.parametrize("script", CHANGES.values(), ids=CHANGES.keys())
 @in_browser
-async def test_a_change_without_an_action_is_noticed(browser: Browsing, site: Site, script: str) -> None:
-    await browser.open(site.page(BODY))
-    await browser.see()
-    capture = await read(browser)
-    assert await still(browser, capture)
-    await browser.js(f"{{ {script} }}; 0")
-    assert not await still(browser, capture)
+async def test_a_change_without_an_action_is_noticed(browser: Browsing, site: Site) -> None:
+    url = site.page(BODY)
+    await browser.open(url)
+    for what, script in CHANGES.items():
+        if what in AFRESH:
+            await browser.open(url)
+        await browser.see()
+        capture = await read(browser)
+        assert await still(browser, capture), what
+        await browser.js(f"{{ {script} }}; 0")
+        assert not await still(browser, capture), what
 
 
-@pytest.mark.parametrize("place", ["own", "foreign", "nested"])
+@pytest.mark.parametrize("place", ["own", "nested"])
 @in_browser
 async def test_a_change_in_a_frame_is_noticed(browser: Browsing, site: Site, place: str) -> None:
     inner = site.page("<b id=b>in</b><input id=i><div style='height:3000px'></div>")
     nested = site.page(f"<iframe src='{inner}'></iframe>")
-    url = {"own": inner, "foreign": site.elsewhere(inner), "nested": site.elsewhere(nested)}[place]
+    url = {"own": inner, "nested": site.elsewhere(nested)}[place]
     await browser.open(site.page(f"<iframe src='{url}'></iframe>"))
     frame = browser.tabs.current.playwright_page.frames[-1]
     other = site.page("<p>other")
@@ -128,21 +133,17 @@ async def test_another_tab_and_a_navigation_are_noticed(browser: Browsing, site:
     assert not await still(browser, capture)
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
+@in_browser
+async def test_a_page_that_may_move_is_read_anew(browser: Browsing, site: Site) -> None:
+    for body in (
         "<canvas width=50 height=50></canvas>",
         "<style>@keyframes k { to { margin-left: 50px } } p { animation: k 1s infinite }</style><p>words",
         "<p id=p>0</p><script>setInterval(() => { p.textContent++ }, 5)</script>",
-    ],
-    ids=["drawn", "animated", "ticking"],
-)
-@in_browser
-async def test_a_page_that_may_move_is_read_anew(browser: Browsing, site: Site, body: str) -> None:
-    await browser.open(site.page(body))
-    capture = await read(browser)
-    await two_frames(browser)
-    assert not await still(browser, capture)
+    ):
+        await browser.open(site.page(body))
+        capture = await read(browser)
+        await two_frames(browser)
+        assert not await still(browser, capture), body
 
 
 @in_browser

@@ -246,17 +246,14 @@ async def test_a_pause_in_typing_is_reported_as_a_look(browser: Browsing, site: 
 
 FRAME_FORM = "<label>Name <input></label><button>Save</button>"
 FRAMES = {
-    "by address": "<iframe src='{inner}'></iframe>",
     "of another site": "<iframe src='{other}'></iframe>",
     "with its source": "<iframe srcdoc='" + FRAME_FORM + "'></iframe>",
     "written later": "<iframe id=b></iframe>",
-    "opened later": "<iframe id=b src='{empty}'></iframe>",
     "put in later": "<div id=b></div>",
     "of another site later": "<iframe id=b src='{empty}'></iframe>",
 }
 LATER = {
     "written later": "b.contentDocument.body.innerHTML = `{form}`",
-    "opened later": "b.src = '{inner}'",
     "put in later": "b.innerHTML = `<iframe src='{inner}'></iframe>`",
     "of another site later": "b.src = '{other}'",
 }

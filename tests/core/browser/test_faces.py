@@ -51,20 +51,23 @@ def _of_role(elements: tuple[Element, ...], *roles: str) -> list[tuple[str, bool
     return [(one.name, "checked" in one.states) for one in elements if one.role in roles]
 
 
-@pytest.mark.parametrize("body", CHOICES.values(), ids=CHOICES)
 @in_browser
 async def test_a_hidden_choice_has_one_line_and_is_used_where_it_is_seen(
-    browser: Browsing, site: Site, body: str
+    browser: Browsing, site: Site
 ) -> None:
-    await browser.open(site.page(body))
-    seen = await browser.see()
-    assert _of_role(seen.elements, "radio", "generic", "text") == [("small", False), ("medium", False)]
-    assert all(one.uses == ("click", "check") and one.in_viewport for one in seen.elements)
-    assert all(one.box.width > 2 and one.box.height > 2 for one in seen.elements)
-    await browser.do('click [radio "medium"]')
-    assert _of_role((await browser.see()).elements, "radio") == [("small", False), ("medium", True)]
-    await browser.do('check [radio "small"]')
-    assert _of_role((await browser.see()).elements, "radio") == [("small", True), ("medium", False)]
+    for how, body in CHOICES.items():
+        await browser.open(site.page(body))
+        seen = await browser.see()
+        told = _of_role(seen.elements, "radio", "generic", "text")
+        assert told == [("small", False), ("medium", False)], how
+        assert all(one.uses == ("click", "check") and one.in_viewport for one in seen.elements), how
+        assert all(one.box.width > 2 and one.box.height > 2 for one in seen.elements), how
+        await browser.do('click [radio "medium"]')
+        told = _of_role((await browser.see()).elements, "radio")
+        assert told == [("small", False), ("medium", True)], how
+        await browser.do('check [radio "small"]')
+        told = _of_role((await browser.see()).elements, "radio")
+        assert told == [("small", True), ("medium", False)], how
 
 
 @in_browser
@@ -170,21 +173,18 @@ async def test_a_slider_without_a_field_is_brought_to_its_value_by_keys(
         assert located.note.endswith(f'slider "Price" is at {number} now.')
 
 
-@pytest.mark.parametrize(
-    ("value", "sentence"),
-    [
-        ("755", "cannot be set to 755 with its keys; it is now at 750"),
-        ("2000", "cannot be set to 2000: its values are from 0 to 1000. It is still at 300"),
-        ("high", 'is a slider; "high" is not a number'),
-    ],
-)
 @in_browser
 async def test_a_value_that_a_slider_does_not_reach_is_a_failure_that_says_where_it_stands(
-    browser: Browsing, site: Site, value: str, sentence: str
+    browser: Browsing, site: Site
 ) -> None:
     await browser.open(site.page(SLIDER))
-    with pytest.raises(ActionError, match=sentence):
-        await browser.do(f'type [slider "Price"] [{value}]')
+    for value, sentence in (
+        ("high", 'is a slider; "high" is not a number'),
+        ("2000", "cannot be set to 2000: its values are from 0 to 1000. It is still at 300"),
+        ("755", "cannot be set to 755 with its keys; it is now at 750"),
+    ):
+        with pytest.raises(ActionError, match=sentence):
+            await browser.do(f'type [slider "Price"] [{value}]')
 
 
 @in_browser
@@ -281,19 +281,17 @@ DRAWN_LISTS = {
 }
 
 
-@pytest.mark.parametrize("body", DRAWN_LISTS.values(), ids=DRAWN_LISTS)
 @in_browser
 async def test_a_list_that_is_drawn_in_place_of_a_hidden_one_has_its_name_and_is_used_by_it(
-    browser: Browsing, site: Site, body: str
+    browser: Browsing, site: Site
 ) -> None:
-    await browser.open(site.page(f"{body}<script>var chosen = 0</script>"))
-    seen = await browser.see()
-    assert [one.name for one in seen.elements if one.role in ("combobox", "textbox") and one.name] == [
-        "Animal"
-    ]
-    assert not [one for one in seen.elements if one.tag == "select"]
-    await browser.do('click [combobox "Animal"]')
-    assert await browser.js("chosen") == 1
+    for how, body in DRAWN_LISTS.items():
+        await browser.open(site.page(f"{body}<script>var chosen = 0</script>"))
+        seen = (await browser.see()).elements
+        named = [one.name for one in seen if one.role in ("combobox", "textbox") and one.name]
+        assert (named, [one for one in seen if one.tag == "select"]) == (["Animal"], []), how
+        await browser.do('click [combobox "Animal"]')
+        assert await browser.js("chosen") == 1, how
 
 
 @in_browser
@@ -325,15 +323,15 @@ UPLOADS = {
 }
 
 
-@pytest.mark.parametrize("body", UPLOADS.values(), ids=UPLOADS)
 @in_browser
 async def test_a_transparent_file_field_and_its_button_are_one_control(
-    browser: Browsing, site: Site, tmp_path: Path, body: str
+    browser: Browsing, site: Site, tmp_path: Path
 ) -> None:
     file = tmp_path / "note.txt"
     file.write_text("a note", encoding="utf-8")
-    await browser.open(site.page(body))
-    [control] = [one for one in (await browser.see()).elements if "upload" in one.uses]
-    assert control.name == "Attach"
-    await browser.do(f'upload [{control.role} "Attach"] [{file}]')
-    assert await browser.js("document.querySelector('input').files[0].name") == "note.txt"
+    for how, body in UPLOADS.items():
+        await browser.open(site.page(body))
+        controls = [one for one in (await browser.see()).elements if "upload" in one.uses]
+        assert [one.name for one in controls] == ["Attach"], how
+        await browser.do(f'upload [{controls[0].role} "Attach"] [{file}]')
+        assert await browser.js("document.querySelector('input').files[0].name") == "note.txt", how

@@ -12,6 +12,7 @@ from werkzeug import Response
 
 from core.browser.chromium import ChromiumHost
 from core.browser.hanging import ScriptPatience
+from core.browser.live_browser import LiveBrowser
 from core.schema.errors import ActionError, BrowserError
 from core.schema.events import ScriptWait
 from tests.core.browser.browsing import Browsing, in_browser
@@ -55,13 +56,12 @@ def patient(impatient: None, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("patient")
-@pytest.mark.parametrize("processes", [0, 8], ids=["idle", "beside eight busy processes"])
 @in_browser
-async def test_a_click_whose_handler_works_for_long_succeeds_once(
-    browser: Browsing, site: Site, processes: int
+async def test_a_click_whose_handler_works_for_long_beside_busy_processes_succeeds_once(
+    browser: Browsing, site: Site
 ) -> None:
-    await browser.open(site.page(works_for(4000)))
-    with busy(processes):
+    await browser.open(site.page(works_for(2500)))
+    with busy(8):
         await browser.do('click [button "b"]')
         shown = await browser.words()
     assert browser.events() == []
@@ -194,9 +194,10 @@ async def test_a_dialog_that_stays_open_for_a_while_is_waited_for(
 @pytest.mark.usefixtures("patient")
 @in_browser
 async def test_a_new_tab_that_works_for_long_while_it_loads_is_followed(
-    browser: Browsing, site: Site
+    browser: Browsing, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    other = site.page(f"<p>the other</p><script>{_COMPUTE.replace('MILLISECONDS', '9500')} work()</script>")
+    monkeypatch.setitem(LiveBrowser._attach.__kwdefaults__, "seconds", 2.0)
+    other = site.page(f"<p>the other</p><script>{_COMPUTE.replace('MILLISECONDS', '3000')} work()</script>")
     await browser.open(site.page(f"<a href='{other}' target=_blank rel=noopener>open</a>"))
     await browser.do('click [link "open"]')
     assert "the other" in await browser.words()

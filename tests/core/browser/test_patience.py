@@ -29,10 +29,10 @@ _WORK = """
 
 
 @contextmanager
-def starved(processes: list[int]) -> Iterator[None]:
-    """Let the main threads of some processes run on one processor only, beside five that compute there."""
+def starved(processes: list[int], beside: int = 5) -> Iterator[None]:
+    """Let the main threads of some processes run on one processor only, beside others that compute there."""
     one = min(os.sched_getaffinity(0))
-    with busy(5, one):
+    with busy(beside, one):
         for process in processes:
             os.sched_setaffinity(process, {one})
             os.setpriority(os.PRIO_PROCESS, process, 2)
@@ -72,7 +72,7 @@ async def test_a_page_that_changes_on_a_busy_machine_is_waited_for(browser: Brow
 @in_browser
 async def test_a_page_that_loops_on_a_busy_machine_is_ended(browser: Browsing, site: Site) -> None:
     await browser.open(site.page("<button onclick='while (true);'>b</button>"))
-    with starved(await renderers(browser)):
+    with starved(await renderers(browser), 2):
         await browser.do('click [button "b"]')
         assert "b" in await browser.words()
     assert [event.kind for event in browser.events()] == ["hang"]

@@ -38,8 +38,31 @@ def told(browser: Browsing) -> str:
     return "\n".join(one.text for one in browser.events() if one.kind in ("hang", "crash", "replaced"))
 
 
+TRIED = (
+    "microtasks without end",
+    "console errors without end",
+    "exceptions",
+    "many levels",
+    "one long word",
+    "protocols of its own",
+    "frames of its own protocol",
+    "questions without end",
+    "windows",
+    "history without end",
+    "requests that fail",
+    "posts",
+    "requests for permission",
+    "downloads",
+    "frames",
+    "a long title",
+    "a long address",
+    "changes without end",
+)
+"""The hostile pages of which no other test here is about what they do."""
+
+
 @in_browser
-@pytest.mark.parametrize("name", [name for name, page in HOSTILE.items() if page.sample])
+@pytest.mark.parametrize("name", TRIED)
 async def test_a_harmless_page_works_after_a_hostile_one(browser: Browsing, site: Site, name: str) -> None:
     page = HOSTILE[name]
     with suppress(ActionError, BrowserError):

@@ -22,15 +22,15 @@ def controller(window: MainWindow, service: AskedService) -> AskAgainController:
     return AskAgainController(window, service)
 
 
-def test_a_step_is_asked_again_from_its_row(window, controller, service):
+def test_a_step_is_asked_again_from_its_row_and_its_questions_are_passed_on(
+    window, controller, service, session, qtbot: QtBot
+):
     steps = {7: tuple(samples.step_row(7, number) for number in (1, 2))}
     window.runs.show_runs(RunsView(runs=(samples.run_row(7),), total=1, current=7, steps=steps))
     choose_entry(window.runs, window.runs.model.step_index(7, 2), "Ask again")
     assert service.asked == [("open", 7, 2)]
     assert controller.dialog.isVisible()
-
-
-def test_it_opens_a_step_and_passes_on_its_questions(controller, service, session, qtbot: QtBot):
+    service.asked.clear()
     session.catalogue_changed.send(samples.CATALOGUE)
     controller.open(18, 3)
     assert "Reading the prompt" in controller.dialog.or_words.words.text()
@@ -55,7 +55,12 @@ def test_answers_for_a_step_that_was_left_do_not_show(controller, service, qtbot
     assert len(texts(controller.dialog)) == 1
 
 
-def test_only_the_step_under_review_can_be_adopted(controller, service, session, qtbot: QtBot):
+def test_the_step_under_review_can_be_adopted_and_no_other(controller, service, session, qtbot: QtBot):
+    session.session_changed.send(samples.SESSION.replace(run=18, step=3, mode="waiting", phase="review"))
+    qtbot.waitUntil(lambda: controller._under_review == (18, 3))
+    controller.open(18, 3)
+    service.changed.send(VIEW)
+    qtbot.waitUntil(controller.dialog.adopt_button.isEnabled)
     controller.open(18, 3)
     service.changed.send(VIEW)
     qtbot.waitUntil(lambda: bool(controller.dialog.answers.action))
@@ -69,11 +74,3 @@ def test_only_the_step_under_review_can_be_adopted(controller, service, session,
         qtbot.waitUntil(controller.dialog.adopt_button.isEnabled)
         session.session_changed.send(other)
         qtbot.waitUntil(lambda: not controller.dialog.adopt_button.isEnabled())
-
-
-def test_a_step_under_review_can_be_adopted_from_the_start(controller, service, session, qtbot: QtBot):
-    session.session_changed.send(samples.SESSION.replace(run=18, step=3, mode="waiting", phase="review"))
-    qtbot.waitUntil(lambda: controller._under_review == (18, 3))
-    controller.open(18, 3)
-    service.changed.send(VIEW)
-    qtbot.waitUntil(controller.dialog.adopt_button.isEnabled)

@@ -32,19 +32,56 @@ def test_the_command_opens_it_and_its_request_is_passed_on_and_remembered(window
     controller.dialog.attach_button.click()
     assert service.asked == [("attach", REQUEST)]
     assert window.remembered.attach == REQUEST
-
-
-def test_it_offers_what_was_attached_last(window, controller):
     window.remembered.attach = REQUEST
     controller.open()
     assert controller.dialog.request == REQUEST
 
 
-def test_an_agent_that_runs_opens_no_dialog_of_its_own(controller, service, qtbot: QtBot):
+def test_an_agent_that_runs_opens_no_dialog_and_is_told_of_over_the_page_until_it_goes_another_way(
+    controller, service, qtbot: QtBot, session: AskedSession
+):
     for view in (ATTACHED, ATTACHED.replace(running=False), ATTACHED.replace(addresses=None, running=False)):
         service.changed.send(view)
         qtbot.waitUntil(lambda view=view: controller._view == view)
     assert controller.dialog is None
+    ended = Parted(step=2, why="At step 2 the agent ended; in the recorded run it asked its LLM.")
+    service.changed.send(ATTACHED.replace(parted=ended))
+    qtbot.waitUntil(lambda: controller._view.parted == ended)
+    assert controller.parted is None
+    messages = controller.window.page.messages
+    service.changed.send(ATTACHED.replace(notices=("Set OPENAI_BASE_URL.",)))
+    qtbot.waitUntil(lambda: messages.title.text() == "Partly attached")
+    assert messages.text.text() == "Set OPENAI_BASE_URL."
+    messages.dismiss()
+    service.changed.send(ATTACHED.replace(notices=("Set OPENAI_BASE_URL.",), output=("more",)))
+    qtbot.waitUntil(lambda: controller._view.output == ("more",))
+    assert not messages.shown
+    label = controller.patience
+    service.changed.send(ATTACHED.replace(hold=Hold(since=time.monotonic() - 12, what="action")))
+    qtbot.waitUntil(label.isVisible)
+    assert label.text() == "Agent held for 12 s, about 18 s left"
+    assert "Playwright gives up an action after 30 s" in label.toolTip()
+    service.changed.send(ATTACHED.replace(hold=Hold(since=time.monotonic() - 12, what="call", gave_up=10.2)))
+    qtbot.waitUntil(lambda: "it may have given up" in label.text())
+    assert "The agent last gave up after 10 s" in label.toolTip()
+    service.changed.send(ATTACHED)
+    qtbot.waitUntil(lambda: not label.isVisible())
+    service.changed.send(ATTACHED.replace(parted=PARTED))
+    qtbot.waitUntil(lambda: controller.parted is not None and controller.parted.isVisible())
+    parted = controller.parted
+    assert "At step 2 the agent sends another request" in parted.words.text()
+    assert parted.fact.text() == "1 line differs"
+    parted.live_button.click()
+    assert not parted.isVisible()
+    assert session.asked == []
+    service.changed.send(ATTACHED.replace(parted=PARTED, output=("more",)))
+    qtbot.waitUntil(lambda: controller._view.output == ("more",))
+    assert not parted.isVisible()
+    service.changed.send(ATTACHED.replace(parted=PARTED.replace(step=1)))
+    qtbot.waitUntil(parted.isVisible)
+    parted.stop_button.click()
+    assert session.asked == [("stop",)]
+    assert not parted.isVisible()
 
 
 @pytest.mark.parametrize(
@@ -74,57 +111,3 @@ PARTED = Parted(
     recorded="[user]\nPress one.\nOne Two Three",
     asked="[user]\nPress two.\nOne Two Three",
 )
-
-
-def test_where_it_went_another_way_is_shown_side_by_side_until_the_person_chooses(
-    controller, service, session: AskedSession, qtbot: QtBot
-):
-    service.changed.send(ATTACHED.replace(parted=PARTED))
-    qtbot.waitUntil(lambda: controller.parted is not None and controller.parted.isVisible())
-    parted = controller.parted
-    assert "At step 2 the agent sends another request" in parted.words.text()
-    assert parted.fact.text() == "1 line differs"
-    parted.live_button.click()
-    assert not parted.isVisible()
-    assert session.asked == []
-    service.changed.send(ATTACHED.replace(parted=PARTED, output=("more",)))
-    qtbot.waitUntil(lambda: controller._view.output == ("more",))
-    assert not parted.isVisible()
-    service.changed.send(ATTACHED.replace(parted=PARTED.replace(step=1)))
-    qtbot.waitUntil(parted.isVisible)
-    parted.stop_button.click()
-    assert session.asked == [("stop",)]
-    assert not parted.isVisible()
-
-
-def test_parting_by_something_else_than_a_question_opens_nothing(controller, service, qtbot: QtBot):
-    ended = Parted(step=2, why="At step 2 the agent ended; in the recorded run it asked its LLM.")
-    service.changed.send(ATTACHED.replace(parted=ended))
-    qtbot.waitUntil(lambda: controller._view.parted == ended)
-    assert controller.parted is None
-
-
-def test_what_does_not_pass_through_is_told_over_the_page_once(controller, service, qtbot: QtBot):
-    messages = controller.window.page.messages
-    service.changed.send(ATTACHED.replace(notices=("Set OPENAI_BASE_URL.",)))
-    qtbot.waitUntil(lambda: messages.title.text() == "Partly attached")
-    assert messages.text.text() == "Set OPENAI_BASE_URL."
-    messages.dismiss()
-    service.changed.send(ATTACHED.replace(notices=("Set OPENAI_BASE_URL.",), output=("more",)))
-    qtbot.waitUntil(lambda: controller._view.output == ("more",))
-    assert not messages.shown
-
-
-def test_how_long_an_agent_is_held_whose_clock_runs_on_is_counted_in_the_status_bar(
-    controller, service, qtbot: QtBot
-):
-    label = controller.patience
-    service.changed.send(ATTACHED.replace(hold=Hold(since=time.monotonic() - 12, what="action")))
-    qtbot.waitUntil(label.isVisible)
-    assert label.text() == "Agent held for 12 s, about 18 s left"
-    assert "Playwright gives up an action after 30 s" in label.toolTip()
-    service.changed.send(ATTACHED.replace(hold=Hold(since=time.monotonic() - 12, what="call", gave_up=10.2)))
-    qtbot.waitUntil(lambda: "it may have given up" in label.text())
-    assert "The agent last gave up after 10 s" in label.toolTip()
-    service.changed.send(ATTACHED)
-    qtbot.waitUntil(lambda: not label.isVisible())

@@ -39,7 +39,11 @@ def send(qtbot: QtBot, controller, service, *rows: WorkRow) -> None:
     qtbot.waitUntil(lambda: controller._view.rows == rows)
 
 
-def test_the_status_bar_counts_what_goes_on_and_opens_the_list(controller, service, qtbot):
+def test_the_status_bar_counts_what_goes_on_and_jobs_are_ended_and_shown_from_the_list(
+    controller, window, service, qtbot
+):
+    controller.open()
+    assert "Ctrl+Shift+V" in controller.shown.or_words.words.text()
     assert not controller.button.isVisible()
     send(qtbot, controller, service, FIX, CHECK)
     assert controller.button.text() == "2 jobs, 20 %"
@@ -52,13 +56,11 @@ def test_the_status_bar_counts_what_goes_on_and_opens_the_list(controller, servi
     send(qtbot, controller, service, FAILED)
     assert not controller.button.isVisible()
     assert controller.shown.table.lines_model.lines[0].cells[3] == "exemplars.db cannot be read."
-
-
-def test_a_job_is_ended_and_shown_from_the_list(controller, service, window, qtbot):
     send(qtbot, controller, service, FIX, FAILED)
     key = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
     qtbot.keyClick(window, Qt.Key.Key_U, key)
     shown = controller.shown
+    shown.table.clearSelection()
     shown.table.selectRow(0)
     shown.cancel_button.click()
     assert service.asked[-1] == ("end", 2)
@@ -69,11 +71,6 @@ def test_a_job_is_ended_and_shown_from_the_list(controller, service, window, qtb
     assert not shown.cancel_button.isEnabled()
     shown.forget_button.click()
     assert service.asked[-1] == ("forget_ended",)
-
-
-def test_without_work_the_list_says_what_would_be_in_it(controller, window):
-    controller.open()
-    assert "Ctrl+Shift+V" in controller.shown.or_words.words.text()
 
 
 def test_the_end_of_a_job_is_told_while_no_window_is_in_front(

@@ -40,12 +40,28 @@ def show(qtbot: QtBot, window: MainWindow, service: AskedService) -> None:
     qtbot.waitUntil(lambda: len(window.breakpoints.breakpoints.rows) == 5)
 
 
-def test_the_list_is_shown_with_its_count_in_the_title(window, service, qtbot: QtBot):
+def test_breakpoints_are_listed_edited_and_gone_back_to_by_keys(
+    window, service, qtbot: QtBot, session, controller
+):
     show(qtbot, window, service)
     assert window.place("Breakpoints").fact == "4 of 5 on"
+    service.asked.clear()
+    show(qtbot, window, service)
+    session.session_changed.send(samples.SESSION)
+    session.step_changed.send(samples.STEP)
+    qtbot.waitUntil(window.actions_by_name["back_to_hit"].isEnabled)
+    qtbot.keyClick(window, Qt.Key.Key_F5, CTRL)
+    qtbot.keyClick(window, Qt.Key.Key_F5, CTRL | SHIFT)
+    assert service.asked == [("back_to_hit", 18, 5), ("back_to_change", 1, 18, 5)]
+    service.asked.clear()
+    show(qtbot, window, service)
+    window.breakpoints.breakpoints.select_key(3)
+    window.breakpoints.edit_action.trigger()
+    controller.editor.send()
+    assert service.asked == [("replace", NotAligned(number=3, then="log", ignore=2))]
 
 
-def test_a_new_breakpoint_is_made_in_the_dialog_which_closes_when_it_was_taken(
+def test_a_new_breakpoint_is_made_in_the_dialog_and_no_answer_reaches_another(
     window, controller, service, qtbot: QtBot
 ):
     qtbot.keyClick(window, Qt.Key.Key_B, CTRL | SHIFT)
@@ -58,17 +74,6 @@ def test_a_new_breakpoint_is_made_in_the_dialog_which_closes_when_it_was_taken(
     editor.send()
     service.answer("")
     qtbot.waitUntil(lambda: controller.editor is None)
-
-
-def test_an_edited_breakpoint_replaces_the_one_of_its_number(window, controller, service, qtbot: QtBot):
-    show(qtbot, window, service)
-    window.breakpoints.breakpoints.select_key(3)
-    window.breakpoints.edit_action.trigger()
-    controller.editor.send()
-    assert service.asked == [("replace", NotAligned(number=3, then="log", ignore=2))]
-
-
-def test_an_answer_for_a_dialog_that_was_closed_reaches_nobody(window, controller, service, qtbot: QtBot):
     controller.add()
     controller.editor.send()
     controller.editor.reject()
@@ -80,7 +85,17 @@ def test_an_answer_for_a_dialog_that_was_closed_reaches_nobody(window, controlle
     controller.editor.reject()
 
 
-def test_each_answer_reaches_whoever_asked_in_any_order(window, service, qtbot: QtBot):
+def test_each_answer_reaches_whoever_asked_and_leaves_what_is_being_typed(
+    window, controller, service, qtbot: QtBot
+):
+    show(qtbot, window, service)
+    window.breakpoints.field.text.setText("step.num")
+    window.breakpoints.watches.toggled.emit(1, True)
+    assert service.asked == [("replace_watch", Watch(number=1, text="run.cost", on_change=True))]
+    service.answer("")
+    qtbot.waitUntil(lambda: not controller.waiting)
+    assert window.breakpoints.field.text.text() == "step.num"
+    service.asked.clear()
     show(qtbot, window, service)
     window.breakpoints.breakpoint_removed.emit(2)
     window.breakpoints.field.text.setText("run.cots")
@@ -93,30 +108,11 @@ def test_each_answer_reaches_whoever_asked_in_any_order(window, service, qtbot: 
     assert window.page.messages.text.text() == "There is no breakpoint 2."
 
 
-def test_switching_a_watch_leaves_what_is_being_typed(window, controller, service, qtbot: QtBot):
-    show(qtbot, window, service)
-    window.breakpoints.field.text.setText("step.num")
-    window.breakpoints.watches.toggled.emit(1, True)
-    assert service.asked == [("replace_watch", Watch(number=1, text="run.cost", on_change=True))]
-    service.answer("")
-    qtbot.waitUntil(lambda: not controller.waiting)
-    assert window.breakpoints.field.text.text() == "step.num"
-
-
-@pytest.mark.parametrize(
-    ("modifiers", "asked"),
-    [(CTRL, ("back_to_hit", 18, 5)), (CTRL | SHIFT, ("back_to_change", 1, 18, 5))],
-)
-def test_keys_go_backwards_from_the_step_in_view(window, session, service, qtbot: QtBot, modifiers, asked):
-    show(qtbot, window, service)
-    session.session_changed.send(samples.SESSION)
-    session.step_changed.send(samples.STEP)
-    qtbot.waitUntil(window.actions_by_name["back_to_hit"].isEnabled)
-    qtbot.keyClick(window, Qt.Key.Key_F5, modifiers)
-    assert service.asked == [asked]
-
-
-def test_a_key_leads_to_the_line_of_the_watches(window, qtbot: QtBot):
+def test_what_another_panel_wants_is_added_and_a_key_leads_to_the_watches(window, service, qtbot: QtBot):
+    window.place("Breakpoints").put_away()
+    window.state.breakpoint_wanted.emit(StateEntered(state="item"))
+    assert service.asked == [("add", StateEntered(state="item"))]
+    assert window.place("Breakpoints").isVisible()
     window.place("Breakpoints").put_away()
     qtbot.keyClick(window, Qt.Key.Key_W, CTRL | SHIFT)
     assert window.place("Breakpoints").isVisible()
@@ -132,7 +128,9 @@ def offered(panel, entries):
     return [spy.at(at)[0] for at in range(spy.count())]
 
 
-def test_states_policies_actions_and_calls_offer_to_stop_there(window, session, qtbot: QtBot):
+def test_states_policies_actions_and_calls_offer_to_stop_there_and_headings_do_not(
+    window, session, qtbot: QtBot
+):
     session.session_changed.send(samples.SESSION)
     session.step_changed.send(samples.STEP)
     qtbot.waitUntil(lambda: window.step_in_view is not None)
@@ -159,9 +157,6 @@ def test_states_policies_actions_and_calls_offer_to_stop_there(window, session, 
         LLMCall(purpose="decide"),
         LLMCall(purpose="decide", when="after"),
     ]
-
-
-def test_a_heading_and_an_opened_frame_s_history_offer_nothing(window, session, qtbot: QtBot):
     session.step_changed.send(samples.STEP)
     qtbot.waitUntil(lambda: window.step_in_view is not None)
     assert window.permissible.entries(window.permissible.model.index(0)) == ()
@@ -169,14 +164,9 @@ def test_a_heading_and_an_opened_frame_s_history_offer_nothing(window, session, 
     assert window.stack.entries(window.stack.frames.rows_model.index(1)) == ()
 
 
-def test_what_another_panel_wants_is_added_and_the_list_comes_to_the_front(window, service, qtbot: QtBot):
-    window.place("Breakpoints").put_away()
-    window.state.breakpoint_wanted.emit(StateEntered(state="item"))
-    assert service.asked == [("add", StateEntered(state="item"))]
-    assert window.place("Breakpoints").isVisible()
-
-
-def test_the_state_under_the_pointer_is_known(window, session, qtbot: QtBot):
+def test_the_state_under_the_pointer_is_known_and_the_dialog_offers_the_names_of_the_step(
+    window, session, qtbot: QtBot, controller
+):
     session.step_changed.send(samples.STEP.replace(state=samples.SPACE))
     diagram = window.state.diagram
     qtbot.waitUntil(lambda: diagram.drawing is not None and "item" in diagram.drawing.layout.boxes)
@@ -184,9 +174,6 @@ def test_the_state_under_the_pointer_is_known(window, session, qtbot: QtBot):
     place = diagram.mapFromScene(box.x, box.y)
     assert diagram.state_at(place) == "item"
     assert diagram.state_at(diagram.mapFromScene(-5, -5)) == ""
-
-
-def test_the_dialog_offers_the_names_of_the_step_in_view(window, controller, session, qtbot: QtBot):
     session.step_changed.send(samples.STEP.replace(state=samples.SPACE))
     qtbot.waitUntil(lambda: window.step_in_view is not None)
     controller.add()

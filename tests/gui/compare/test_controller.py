@@ -38,16 +38,12 @@ def in_view(window: MainWindow, listed: None) -> None:
 
 
 @pytest.mark.usefixtures("in_view")
-def test_a_run_is_compared_with_the_one_in_view(window, controller, service):
+def test_a_run_and_a_step_are_compared_with_the_one_in_view(window, controller, service):
     choose_entry(window.runs, window.runs.model.run_index(7), "Compare with the run in view")
     assert service.asked[0] == ("compare", 8, 7)
     assert controller.shown.isVisible()
     entries = window.runs.entries(window.runs.model.run_index(8))
     assert not next(one for one in entries if one.text.startswith("Compare")).enabled
-
-
-@pytest.mark.usefixtures("in_view")
-def test_a_step_is_compared_with_the_one_in_view(window, controller, service):
     choose_entry(window.runs, window.runs.model.step_index(7, 1), "Compare with the step in view")
     assert ("pair", (8, 2), (7, 1)) in service.asked
 

@@ -61,7 +61,9 @@ def typed(qtbot: QtBot, editor, text: str) -> str:
     return editor.text
 
 
-def test_an_offered_text_is_edited_in_a_window_of_its_own(editor):
+def test_an_offered_text_is_edited_checked_as_one_types_and_its_problems_are_marked(
+    editor, session, qtbot: QtBot
+):
     assert (editor.windowTitle(), editor.text, editor.hint.text()) == (
         "Buffer and memory",
         "a = 1",
@@ -69,9 +71,6 @@ def test_an_offered_text_is_edited_in_a_window_of_its_own(editor):
     )
     assert not editor.pane.preview.isVisible()
     assert editor.focusWidget() is editor.field
-
-
-def test_it_is_checked_as_one_types_and_the_problem_stands_below(editor, session, qtbot: QtBot):
     text = typed(qtbot, editor, "x")
     qtbot.waitUntil(lambda: ("check_text", "memory", text) in session.asked)
     session.text_offered.send(MEMORY.replace(text=text, problem="Line 1: no such key."))
@@ -82,9 +81,17 @@ def test_it_is_checked_as_one_types_and_the_problem_stands_below(editor, session
     session.text_offered.send(MEMORY.replace(text="something else"))
     typed(qtbot, editor, "y")
     assert editor.apply_button.isEnabled()
+    text = typed(qtbot, editor, "x")
+    error = DataError("memory.toml, line 1: first.")
+    error.problems = ((1, "first."), (3, "second."))
+    session.text_offered.send(MEMORY.replace(text=text).wrong(error))
+    qtbot.waitUntil(lambda: editor.problem.text() == "memory.toml, line 1: first. (1 more in the margin: F8)")
+    assert {line: sign.words for line, sign in editor.field.signs.items()} == {0: "first.", 2: "second."}
 
 
-def test_ctrl_enter_applies_and_the_window_closes_once_it_is_applied(editor, session, qtbot: QtBot):
+def test_what_is_applied_closes_the_window_and_can_be_undone_when_it_is_opened_again(
+    editor, session, qtbot: QtBot, controller
+):
     text = typed(qtbot, editor, "0")
     qtbot.keyClick(editor.field, Qt.Key.Key_Return, CTRL)
     qtbot.waitUntil(lambda: ("apply_text", "memory", text) in session.asked)
@@ -92,6 +99,12 @@ def test_ctrl_enter_applies_and_the_window_closes_once_it_is_applied(editor, ses
     session.text_offered.send(MEMORY.replace(text=text, applied=True))
     qtbot.waitUntil(lambda: not editor.isVisible())
     assert not editor.edited
+    text = typed(qtbot, editor, "0")
+    session.text_offered.send(MEMORY.replace(text=text, applied=True))
+    qtbot.waitUntil(lambda: not editor.isVisible())
+    opened(qtbot, controller, session.text_offered, MEMORY.replace(text=text))
+    qtbot.keyClick(editor.field, Qt.Key.Key_Z, CTRL)
+    assert (editor.text, editor.edited) == ("a = 1", True)
 
 
 def test_escape_leaves_the_run_as_it_is_and_keeps_the_draft(editor, controller, session, qtbot: QtBot):
@@ -125,25 +138,16 @@ def test_undo_goes_back_before_the_window_was_closed_and_before_it_was_reloaded(
     assert (editor.text, editor.edited) == ("a = 1", False)
 
 
-def test_what_was_applied_can_be_undone_when_it_is_opened_again(editor, controller, session, qtbot: QtBot):
-    text = typed(qtbot, editor, "0")
-    session.text_offered.send(MEMORY.replace(text=text, applied=True))
-    qtbot.waitUntil(lambda: not editor.isVisible())
-    opened(qtbot, controller, session.text_offered, MEMORY.replace(text=text))
-    qtbot.keyClick(editor.field, Qt.Key.Key_Z, CTRL)
-    assert (editor.text, editor.edited) == ("a = 1", True)
-
-
-def test_every_line_with_a_problem_is_marked_and_the_sentence_counts_them(editor, session, qtbot: QtBot):
-    text = typed(qtbot, editor, "x")
-    error = DataError("memory.toml, line 1: first.")
-    error.problems = ((1, "first."), (3, "second."))
-    session.text_offered.send(MEMORY.replace(text=text).wrong(error))
-    qtbot.waitUntil(lambda: editor.problem.text() == "memory.toml, line 1: first. (1 more in the margin: F8)")
-    assert {line: sign.words for line, sign in editor.field.signs.items()} == {0: "first.", 2: "second."}
-
-
-def test_the_bundled_file_is_shown_beside_ones_own_only_where_they_differ(controller, service, qtbot: QtBot):
+def test_the_bundled_file_is_shown_beside_ones_own_and_words_of_a_file_are_completed(
+    controller, service, qtbot: QtBot
+):
+    words = (Word(name="description", kind="key"),)
+    view = POLICY.replace(name="policies/words.md", text="+++\n", language="markdown", words=words)
+    editor = opened(qtbot, controller, service.changed, view)
+    editor.field.go_to_line(2)
+    qtbot.keyClicks(editor.field, "de")
+    qtbot.keyClick(editor.field.names.popup, Qt.Key.Key_Return)
+    assert editor.text == "+++\ndescription"
     view = POLICY.replace(bundled="Search!")
     editor = opened(qtbot, controller, service.changed, view)
     button = editor.pane.diff_button
@@ -158,29 +162,17 @@ def test_the_bundled_file_is_shown_beside_ones_own_only_where_they_differ(contro
     assert not own.pane.diff_button.isVisible()
 
 
-def test_words_of_the_file_are_completed(controller, service, qtbot: QtBot):
-    words = (Word(name="description", kind="key"),)
-    view = POLICY.replace(text="+++\n", language="markdown", words=words)
-    editor = opened(qtbot, controller, service.changed, view)
-    editor.field.go_to_line(2)
-    qtbot.keyClicks(editor.field, "de")
-    qtbot.keyClick(editor.field.names.popup, Qt.Key.Key_Return)
-    assert editor.text == "+++\ndescription"
-
-
 ODD = "a =\u00a01\r\nb\u2028c\r\n"
 
 
-def test_a_text_that_the_field_shows_otherwise_is_no_draft(controller, session, qtbot: QtBot):
+def test_of_a_text_that_the_field_shows_otherwise_nothing_else_is_changed(controller, session, qtbot: QtBot):
     editor = opened(qtbot, controller, session.text_offered, MEMORY.replace(text=ODD))
     assert (editor.edited, editor.text) == (False, ODD)
     editor.close()
     again = opened(qtbot, controller, session.text_offered, MEMORY)
     assert again is editor
     assert (editor.text, editor.draft_note.text()) == ("a = 1", "")
-
-
-def test_typing_changes_nothing_else_of_a_text(controller, session, qtbot: QtBot):
+    editor.close()
     editor = opened(qtbot, controller, session.text_offered, MEMORY.replace(text=ODD))
     assert typed(qtbot, editor, "0") == "0" + ODD
     qtbot.keyClick(editor.field, Qt.Key.Key_Return, CTRL)
@@ -188,12 +180,9 @@ def test_typing_changes_nothing_else_of_a_text(controller, session, qtbot: QtBot
     session.text_offered.send(MEMORY.replace(text="0" + ODD, applied=True))
     qtbot.waitUntil(lambda: not editor.isVisible())
     assert not editor.edited
-
-
-def test_line_ends_of_several_kinds_become_one_kind_only_where_something_was_typed(
-    controller, session, qtbot: QtBot
-):
-    editor = opened(qtbot, controller, session.text_offered, MEMORY.replace(text="a\r\nb\n"))
+    editor.close()
+    several = MEMORY.replace(name="frame", text="a\r\nb\n")
+    editor = opened(qtbot, controller, session.text_offered, several)
     assert (editor.edited, editor.text) == (False, "a\r\nb\n")
     assert typed(qtbot, editor, "0") == "0a\nb\n"
 
@@ -210,7 +199,9 @@ def test_a_draft_stays_while_the_run_goes_on_and_that_is_said(editor, window, se
     assert session.asked[-1] == ("check_text", "memory", text)
 
 
-def test_the_prompt_of_a_call_that_was_sent_is_not_applied(controller, window, session, qtbot: QtBot):
+def test_the_prompt_of_a_call_that_was_sent_is_not_applied_and_a_window_opens_at_the_size_it_was_left(
+    controller, window, session, qtbot: QtBot, editor
+):
     show(qtbot, window, session, held_call=3)
     prompt = EditText(name="prompt", title="The prompt of call 3", text="### user\nGo")
     editor = opened(qtbot, controller, session.text_offered, prompt)
@@ -218,9 +209,6 @@ def test_the_prompt_of_a_call_that_was_sent_is_not_applied(controller, window, s
     show(qtbot, window, session)
     qtbot.waitUntil(lambda: "Call 3 has gone on" in editor.draft_note.text())
     assert not editor.apply_button.isEnabled()
-
-
-def test_it_opens_at_the_size_it_was_left(editor, controller, session, qtbot: QtBot):
     editor.resize(700, 500)
     editor.close()
     other = opened(qtbot, controller, session.text_offered, MEMORY.replace(name="frame"))
@@ -244,7 +232,7 @@ def test_a_file_of_a_panel_opens_in_the_editor_beside_the_prompt_that_would_resu
     qtbot.waitUntil(lambda: ("try_here", POLICY.name, text) in service.asked)
 
 
-def test_the_prompt_stays_beside_a_text_with_a_mistake_and_is_told_to_be_from_before(
+def test_a_file_opens_beside_the_prompt_that_would_result_which_stays_beside_a_mistake(
     controller, service, qtbot: QtBot
 ):
     editor = opened(qtbot, controller, service.changed, POLICY)
@@ -259,10 +247,12 @@ def test_the_prompt_stays_beside_a_text_with_a_mistake_and_is_told_to_be_from_be
     service.changed.send(POLICY.replace(asked=False, text=text, preview="Another prompt."))
     qtbot.waitUntil(lambda: editor.pane.preview.source == "Another prompt.")
     assert editor.pane.preview_head.text() == now
-
-
-def test_a_file_is_tried_only_where_a_step_is_under_review(controller, service, qtbot: QtBot):
-    editor = opened(qtbot, controller, service.changed, POLICY.replace(why_no_try="Step first (F10)."))
+    editor = opened(
+        qtbot,
+        controller,
+        service.changed,
+        POLICY.replace(name="policies/b.md", why_no_try="Step first (F10)."),
+    )
     assert not editor.try_button.isEnabled()
     assert editor.try_button.toolTip() == "Step first (F10)."
 

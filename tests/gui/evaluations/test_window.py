@@ -43,16 +43,13 @@ def outcomes(shown: EvaluationsWindow) -> list[str]:
     return [line.cells[0] for line in shown.runs.lines]
 
 
-def test_it_is_read_while_it_shows_and_no_longer(controller, service):
-    assert set(service.asked) == {("watch",)}
-    controller.shown.close()
-    assert service.asked[-1] == ("unwatch",)
-
-
-def test_without_evaluations_it_says_what_to_do(controller, service, qtbot):
+def test_it_is_read_while_it_shows_and_without_evaluations_says_what_to_do(controller, service, qtbot):
     service.changed.send(EvaluationsView(ready=True))
     qtbot.waitUntil(lambda: "Ctrl+N" in controller.shown.or_words.words.text())
     assert not controller.shown.resume_button.isEnabled()
+    assert set(service.asked) == {("watch",)}
+    controller.shown.close()
+    assert service.asked[-1] == ("unwatch",)
 
 
 def test_tool_tips_of_the_matrix_say_what_a_column_means_and_what_was_counted_in_a_cell(shown):
@@ -111,7 +108,9 @@ def test_the_runs_of_a_cell_are_shown_failures_first_and_opened_at_the_step_that
     qtbot.waitUntil(lambda: ("show_step", 7, 3) in session.asked)
 
 
-def test_what_runs_used_is_listed_by_suspiciousness_and_a_failed_run_of_it_is_opened(shown, service, qtbot):
+def test_what_runs_used_is_listed_by_suspiciousness_and_opened_and_its_row_stays_chosen(
+    shown, service, qtbot
+):
     qtbot.keyClick(shown, Qt.Key.Key_U, Qt.KeyboardModifier.AltModifier)
     qtbot.waitUntil(shown.suspicions.isVisible)
     assert [line.cells[:3] for line in shown.suspicions.lines][:2] == [
@@ -126,9 +125,6 @@ def test_what_runs_used_is_listed_by_suspiciousness_and_a_failed_run_of_it_is_op
     chosen = samples.FINISHED.chosen.replace(suspicions=(samples.SUSPICIONS[2],))
     service.changed.send(samples.FINISHED.replace(chosen=chosen))
     qtbot.waitUntil(lambda: "no judged run of this evaluation failed" in shown.or_unsuspicious.words.text())
-
-
-def test_a_row_stays_chosen_though_another_one_leads_to_the_same_run(shown, service, qtbot):
     first, second, _ = samples.SUSPICIONS
     same = (first, second.replace(run=first.run))
     chosen = samples.FINISHED.chosen.replace(suspicions=same)
@@ -152,6 +148,17 @@ def test_what_is_selected_stays_while_runs_come_in(shown, service, qtbot):
     assert task in shown.cell.text()
 
 
+def test_it_is_stopped_by_key_and_deleted_after_a_question(shown, service, qtbot):
+    shown.stop_button.setEnabled(True)
+    QTest.keyClick(shown, Qt.Key.Key_S, Qt.KeyboardModifier.AltModifier)
+    qtbot.waitUntil(lambda: ("end", 9) in service.asked)
+    shown.list.setFocus()
+    QTest.keyClick(shown.list, Qt.Key.Key_Delete)
+    assert ("delete", 9) not in service.asked
+    next(one for one in shown.question.buttons() if "Delete" in one.text()).click()
+    assert service.asked[-1] == ("delete", 9)
+
+
 def test_ten_thousand_runs_are_drawn_and_no_widget_is_made_for_a_cell(controller, service, qtbot):
     plan = EvaluationPlan(variants=samples.FOUR, tasks=samples.tasks(125), seeds=tuple(range(20)))
     service.changed.send(samples.view_of(plan, samples.tries_of(plan)))
@@ -172,18 +179,18 @@ def test_filters_and_order_are_there_again(window, service, shown):
     assert (again.matrix.cells.filter.column, again.matrix.cells.filter.down) == (2, True)
 
 
-def test_it_is_stopped_by_key_and_deleted_after_a_question(shown, service, qtbot):
-    shown.stop_button.setEnabled(True)
-    QTest.keyClick(shown, Qt.Key.Key_S, Qt.KeyboardModifier.AltModifier)
-    qtbot.waitUntil(lambda: ("end", 9) in service.asked)
-    shown.list.setFocus()
-    QTest.keyClick(shown.list, Qt.Key.Key_Delete)
-    assert ("delete", 9) not in service.asked
-    next(one for one in shown.question.buttons() if "Delete" in one.text()).click()
-    assert service.asked[-1] == ("delete", 9)
-
-
-def test_a_new_one_is_asked_with_a_live_preview_and_remembered(window, controller, shown, service, qtbot):
+def test_a_new_one_is_asked_with_a_live_preview_and_suites_and_remembered(
+    controller, shown, qtbot, window, service
+):
+    shown.new_button.click()
+    dialog = controller.asking
+    dialog.tasks.setText("miniwob/click-*")
+    dialog.suites.click()
+    (menu,) = dialog.findChildren(QMenu)
+    assert [one.text() for one in menu.actions()] == ["airline: All scenarios", "shop: All goals"]
+    menu.actions()[1].trigger()
+    assert dialog.tasks.text() == "miniwob/click-*, suite:shop"
+    menu.close()
     shown.new_button.click()
     dialog = controller.asking
     assert dialog.presets.ticked or dialog.presets.count()
@@ -206,18 +213,6 @@ def test_a_new_one_is_asked_with_a_live_preview_and_remembered(window, controlle
     dialog.begin_button.click()
     assert service.asked[-1] == ("begin", request)
     assert window.remembered.evaluation == request
-
-
-def test_a_suite_is_added_to_the_tasks_from_the_menu(controller, shown, qtbot):
-    shown.new_button.click()
-    dialog = controller.asking
-    dialog.tasks.setText("miniwob/click-*")
-    dialog.suites.click()
-    (menu,) = dialog.findChildren(QMenu)
-    assert [one.text() for one in menu.actions()] == ["airline: All scenarios", "shop: All goals"]
-    menu.actions()[1].trigger()
-    assert dialog.tasks.text() == "miniwob/click-*, suite:shop"
-    menu.close()
 
 
 def test_failures_are_done_again_and_what_was_interrupted_is_resumed(controller, shown, service, qtbot):

@@ -46,7 +46,9 @@ def test_the_panel_opens_it_and_a_run_leads_back_to_the_window(window: MainWindo
     assert not shown.isVisible()
 
 
-def test_an_exemplar_is_retired_for_another_window_and_the_result_is_told(window, joined, services, qtbot):
+def test_an_exemplar_is_retired_for_another_window_and_what_the_library_needs_is_loaded_ahead(
+    window, joined, services, qtbot: QtBot
+):
     window.retire_requested.emit("buy-lamp")
     assert services.library.asked[-1] == ("review", Chosen(ids=("buy-lamp",)), "retired", False)
     services.library.noticed.send(Notice(text="“buy-lamp” was retired.", change="retire “buy-lamp”"))
@@ -54,21 +56,12 @@ def test_an_exemplar_is_retired_for_another_window_and_the_result_is_told(window
     qtbot.waitUntil(
         lambda: "“buy-lamp” was retired. Undo it in the library (Ctrl+L)." in messages.text.text()
     )
-
-
-def test_what_the_library_needs_is_loaded_ahead(joined, qtbot: QtBot):
     joined.library.prepare()
     qtbot.waitUntil(lambda: not joined.library._parts)
     assert "gui.exemplars.library.library_window" in sys.modules
 
 
-def test_the_library_has_three_pages(joined):
-    joined.library.open()
-    tabs = joined.library.shown.tabs
-    assert [tabs.tabText(at) for at in range(tabs.count())] == ["Library", "Retrieval", "Duplicates"]
-
-
-def test_what_is_chosen_in_the_library_is_edited_and_other_features_are_asked(
+def test_the_key_opens_the_library_once_and_what_is_chosen_in_it_is_edited_or_asked_of_others(
     window, joined, services, qtbot
 ):
     joined.library.open()
@@ -89,9 +82,9 @@ def test_what_is_chosen_in_the_library_is_edited_and_other_features_are_asked(
     assert asked.args == [7]
     shown.page.replay_requested.emit(Chosen(ids=("a/1",)))
     assert services.library.asked[-1] == ("replay", Chosen(ids=("a/1",)))
-
-
-def test_an_exemplar_that_another_window_names_is_shown_in_the_library(window, joined):
+    joined.library.open()
+    tabs = joined.library.shown.tabs
+    assert [tabs.tabText(at) for at in range(tabs.count())] == ["Library", "Retrieval", "Duplicates"]
     joined.library.open()
     joined.library.shown.tabs.setCurrentIndex(2)
     window.exemplar_requested.emit("a/1")

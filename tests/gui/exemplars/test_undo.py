@@ -97,7 +97,7 @@ def test_each_window_undoes_its_own_changes_and_not_those_of_the_other(desk, qtb
     assert done == ["removed"]
 
 
-def test_a_save_is_undone_in_the_library_and_the_typing_in_the_editor(desk, qtbot):
+def test_a_save_is_undone_in_the_library_and_the_typing_in_the_editor_also_once_it_was_put_away(desk, qtbot):
     shown = desk.edit()
     qtbot.keyClicks(shown.text, "note = 'x'")
     qtbot.keyClick(shown.text, Qt.Key.Key_Return)
@@ -117,14 +117,6 @@ def test_a_save_is_undone_in_the_library_and_the_typing_in_the_editor(desk, qtbo
     desk.window.exemplar_history.redo()
     desk.wait(lambda: shown.opened.version == 2 and not shown.modified)
     assert (desk.stored().version, shown.text.text) == (2, typed)
-
-
-def test_a_save_is_undone_after_the_exemplar_was_put_away_and_opened_again(desk, qtbot):
-    shown = desk.edit()
-    qtbot.keyClicks(shown.text, "note = 'x'")
-    qtbot.keyClick(shown.text, Qt.Key.Key_Return)
-    qtbot.keyClick(shown.text, Qt.Key.Key_S, CTRL)
-    desk.wait(lambda: desk.undo_text == f"save “{ONE.id}”" and not shown.modified)
     shown.close()
     desk.wait(shown.isHidden)
     shown = desk.edit()

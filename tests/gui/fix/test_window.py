@@ -49,15 +49,15 @@ def again(qtbot: QtBot, shown: FixWindow, service: AskedService, view: FixView) 
     qtbot.waitUntil(lambda: shown.view == view)
 
 
-def test_the_key_asks_for_the_run_in_view_and_the_tree_for_a_step(controller, service, window, qtbot) -> None:
+def test_the_key_asks_for_the_run_in_view_or_with_the_focus_and_the_tree_for_a_step(
+    controller, service, window, qtbot
+) -> None:
     qtbot.keyClick(window, Qt.Key.Key_Period, CTRL)
     qtbot.waitUntil(lambda: service.asked != [])
     assert service.asked[-1] == ("open", of_window.STEP.run, 0, None)
     choose_entry(window.runs, window.runs.model.step_index(of_window.STEP.run, 1), "Fix from this step")
     assert service.asked[-1] == ("open", of_window.STEP.run, 1, None)
-
-
-def test_the_key_asks_for_the_run_whose_row_has_the_focus(controller, service, window, qtbot) -> None:
+    service.asked.clear()
     other = next(one.run for one in of_window.RUNS.runs if one.run != of_window.STEP.run)
     window.activateWindow()
     window.runs.tree.setFocus()
@@ -68,8 +68,8 @@ def test_the_key_asks_for_the_run_whose_row_has_the_focus(controller, service, w
     assert service.asked[-1] == ("open", other, 0, None)
 
 
-def test_the_file_is_open_at_the_likely_line_and_the_step_is_shown_in_the_main_window(
-    controller, session, qtbot
+def test_the_file_is_open_at_the_likely_line_and_what_is_typed_is_checked_and_saved_with_one_key(
+    controller, session, qtbot, service
 ) -> None:
     shown = show(qtbot, controller, samples.VIEW)
     assert shown.field.textCursor().block().text().startswith("Enter the words in the search field.")
@@ -77,9 +77,6 @@ def test_the_file_is_open_at_the_likely_line_and_the_step_is_shown_in_the_main_w
     assert "they differ from step 3" in shown.clues.rows.rows[0].text
     assert shown.steps.currentData() == 3
     assert ("show_step", 14, 3) in session.asked
-
-
-def test_what_is_typed_is_checked_and_saved_with_one_key(controller, service, qtbot) -> None:
     shown = show(qtbot, controller, samples.VIEW)
     qtbot.keyClicks(shown.field, "Never. ")
     qtbot.waitUntil(lambda: service.asked[-1][0] == "check")
@@ -118,17 +115,6 @@ def test_a_draft_is_kept_while_another_file_is_looked_at(controller, service, qt
     again(qtbot, shown, service, samples.VIEW.replace(place=samples.PROMPT, text=prompt))
     assert shown.text == "{{ task }}"
     again(qtbot, shown, service, samples.VIEW.replace(text=samples.TEXT.replace(asked=True, note="")))
-    assert shown.text == draft
-
-
-def test_a_draft_is_kept_where_the_window_is_closed_and_fix_is_asked_for_again(
-    controller, service, qtbot
-) -> None:
-    shown = show(qtbot, controller, samples.VIEW)
-    qtbot.keyClicks(shown.field, "Draft. ")
-    draft = shown.text
-    shown.close()
-    show(qtbot, controller, samples.VIEW.replace(text=samples.TEXT.replace(asked=True, note="Read again.")))
     assert shown.text == draft
 
 
@@ -200,7 +186,26 @@ def test_what_is_changed_in_the_bundled_file_is_shown(controller, service, qtbot
     assert shown.field.hasFocus()
 
 
-def test_what_stays_done_is_told_and_has_to_be_known_before_the_run_goes_on(controller, qtbot) -> None:
+def test_a_run_again_that_is_the_same_or_lost_or_stays_done_says_so(controller, service, qtbot) -> None:
+    shown = show(qtbot, controller, samples.VIEW)
+    qtbot.keyClick(shown, Qt.Key.Key_C, ALT)
+    qtbot.waitUntil(lambda: service.asked[-1] == ("report",))
+    service.reported.send("# Run 14")
+    qtbot.waitUntil(lambda: "in the clipboard" in shown.notice.text())
+    assert QApplication.clipboard().text() == "# Run 14"
+    shown = show(qtbot, controller, samples.VIEW)
+    again(qtbot, shown, service, samples.VIEW.replace(rerun=samples.ENDED.replace(unchanged=True)))
+    assert "the same text run again" in shown.outcome.after.text()
+    assert shown.outcome.after.property("tone") in (None, "")
+    lost = Rerun(
+        run=15, step=3, state="lost", words="Back at step 3: lost. There is no way to go back to it."
+    )
+    shown = show(qtbot, controller, samples.VIEW)
+    assert shown.fresh_button.isHidden()
+    again(qtbot, shown, service, samples.VIEW.replace(rerun=lost))
+    assert "There is no way to go back to it. Run afresh" in shown.outcome.after.text()
+    shown.fresh_button.click()
+    assert service.asked[-1] == ("rerun_fresh",)
     irreversible = "Going back to step 3 does not undo POST http://shop.example/order (step 4)"
     shown = show(qtbot, controller, samples.VIEW.replace(irreversible=irreversible))
     assert shown.stays.text() == f"{irreversible}."
@@ -249,65 +254,9 @@ def test_from_a_failed_run_to_a_kept_change_it_takes_three_keys(controller, serv
     qtbot.waitUntil(lambda: service.asked[-1] == ("keep",))
 
 
-def test_enter_on_another_cause_leaves_the_proof_alone(controller, service, qtbot) -> None:
-    other = samples.PROPOSED.clues[2].replace(candidate=samples.CHANGE.replace(files={"prompts/a.j2": "b"}))
-    clues = (*samples.PROVING.clues[:2], other)
-    shown = show(qtbot, controller, samples.PROVING.replace(clues=clues, chosen=2))
-    asked = len(service.asked)
-    qtbot.keyClick(shown.clues.rows, Qt.Key.Key_Return)
-    assert service.asked[asked:] == []
-
-
-def test_enter_on_a_proven_cause_keeps_it_whatever_is_chosen_to_change(
+def test_a_proof_shows_its_runs_and_what_came_of_it_and_only_what_mends_is_kept(
     controller, service, window, qtbot
 ) -> None:
-    shown = show(qtbot, controller, samples.PROVEN.replace(place=samples.EXEMPLAR))
-    retired = []
-    window.retire_requested.connect(retired.append)
-    shown.clues.rows.setFocus()
-    qtbot.keyClick(shown.clues.rows, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: service.asked[-1] == ("keep",))
-    assert retired == []
-
-
-def test_a_proof_is_told_to_be_old_once_other_files_were_changed_and_enter_makes_another(
-    controller, service, qtbot
-) -> None:
-    clues = (samples.PROVEN.clues[0].replace(stale=True), *samples.PROVEN.clues[1:])
-    shown = show(qtbot, controller, samples.PROVEN.replace(clues=clues))
-    assert shown.clues.rows.rows[0].word == "proven, files changed since"
-    assert any("Other files of the agent were changed since." in row.detail for row in shown.clues.rows.rows)
-    qtbot.keyClick(shown.clues.rows, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: service.asked[-1][0] == "prove")
-
-
-def test_a_change_can_be_proved_where_nothing_can_be_edited(controller, service, qtbot) -> None:
-    shown = show(qtbot, controller, samples.PROPOSED.replace(place=None, places=(), text=None))
-    shown.prove_button.click()
-    assert service.asked[-1] == ("prove", "", "", 8)
-
-
-def test_an_llm_that_is_asked_can_be_given_up_and_is_no_result(controller, service, qtbot) -> None:
-    view = samples.VIEW.replace(
-        proposer="qwen3:8b", proposing=True, proof_says="qwen3:8b is asked for a change…"
-    )
-    shown = show(qtbot, controller, view)
-    assert shown.outcome.proof.text() == view.proof_says
-    assert not shown.outcome.after.isVisible()
-    assert not shown.prove_button.isEnabled()
-    qtbot.keyClick(shown, Qt.Key.Key_L, ALT)
-    qtbot.waitUntil(lambda: service.asked[-1] == ("cancel_proof",))
-
-
-def test_a_proof_for_another_run_is_told_and_can_be_ended(controller, service, qtbot) -> None:
-    view = samples.VIEW.replace(proving=7, done=3, of=34, proof_says="Running.")
-    shown = show(qtbot, controller, view)
-    assert shown.outcome.proof.text() == "Proof for run 7   3 of at most 34 runs: Running."
-    shown.prove_button.click()
-    assert service.asked[-1] == ("cancel_proof",)
-
-
-def test_a_proof_shows_its_runs_and_can_be_ended(controller, service, window, qtbot) -> None:
     shown = show(qtbot, controller, samples.PROPOSED)
     shown.pairs.setValue(5)
     assert window.remembered.fix_pairs == 5
@@ -320,9 +269,12 @@ def test_a_proof_shows_its_runs_and_can_be_ended(controller, service, window, qt
     assert not shown.outcome.before.isVisible()
     qtbot.keyClick(shown, Qt.Key.Key_F, ALT)
     qtbot.waitUntil(lambda: service.asked[-1] == ("cancel_proof",))
-
-
-def test_a_card_tells_what_speaks_for_it_what_it_changes_and_what_came_of_that(controller, qtbot) -> None:
+    other = samples.PROPOSED.clues[2].replace(candidate=samples.CHANGE.replace(files={"prompts/a.j2": "b"}))
+    clues = (*samples.PROVING.clues[:2], other)
+    shown = show(qtbot, controller, samples.PROVING.replace(clues=clues, chosen=2))
+    asked = len(service.asked)
+    qtbot.keyClick(shown.clues.rows, Qt.Key.Key_Return)
+    assert service.asked[asked:] == []
     shown = show(qtbot, controller, samples.PROVEN)
     told = [(row.text, row.word) for row in shown.clues.rows.rows]
     assert told[0] == ("1 · hover is not permitted to the policy; the success took it here.", "proven")
@@ -334,18 +286,84 @@ def test_a_card_tells_what_speaks_for_it_what_it_changes_and_what_came_of_that(c
         "",
     ) in told
     assert told[-1] == ("3 · The policy search_shop returned nothing.", "possible")
-
-
-@pytest.mark.parametrize(("outcome", "can"), [("mended", True), ("harmful", False), ("inconclusive", False)])
-def test_only_what_mends_and_harms_nothing_can_be_kept(controller, service, qtbot, outcome, can) -> None:
-    proof = samples.PROOF.replace(outcome=outcome)
-    clues = (samples.PROVEN.clues[0].replace(proof=proof), *samples.PROVEN.clues[1:])
+    for outcome, can in (("mended", True), ("harmful", False), ("inconclusive", False)):
+        proof = samples.PROOF.replace(outcome=outcome)
+        clues = (samples.PROVEN.clues[0].replace(proof=proof), *samples.PROVEN.clues[1:])
+        shown = show(qtbot, controller, samples.PROVEN.replace(clues=clues))
+        assert shown.clues.rows.rows[0].word == outcome
+        assert shown.keep_button.isEnabled() is can
+        asked = len(service.asked)
+        qtbot.keyClick(shown.clues.rows, Qt.Key.Key_Return)
+        assert service.asked[asked:] == ([("keep",)] if can else [])
+    clues = (samples.PROVEN.clues[0].replace(stale=True), *samples.PROVEN.clues[1:])
     shown = show(qtbot, controller, samples.PROVEN.replace(clues=clues))
-    assert shown.clues.rows.rows[0].word == outcome
-    assert shown.keep_button.isEnabled() is can
-    asked = len(service.asked)
+    assert shown.clues.rows.rows[0].word == "proven, files changed since"
+    assert any("Other files of the agent were changed since." in row.detail for row in shown.clues.rows.rows)
     qtbot.keyClick(shown.clues.rows, Qt.Key.Key_Return)
-    assert service.asked[asked:] == ([("keep",)] if can else [])
+    qtbot.waitUntil(lambda: service.asked[-1][0] == "prove")
+    shown = show(qtbot, controller, samples.PROVEN.replace(place=samples.EXEMPLAR))
+    retired = []
+    window.retire_requested.connect(retired.append)
+    shown.clues.rows.setFocus()
+    qtbot.keyClick(shown.clues.rows, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: service.asked[-1] == ("keep",))
+    assert retired == []
+
+
+def test_an_exemplar_is_retired_and_an_attached_agent_offers_its_reply(
+    controller, service, window, qtbot
+) -> None:
+    shown = show(qtbot, controller, samples.VIEW.replace(place=samples.EXEMPLAR, places=(samples.EXEMPLAR,)))
+    assert shown.keep_button.text() == "Retire it"
+    with qtbot.waitSignal(window.retire_requested) as retired:
+        shown.keep_button.click()
+    assert retired.args == ["buy-lamp"]
+    assert ("keep",) not in service.asked
+    why = "An attached agent made this run, and Backstep does not have its files."
+    view = samples.VIEW.replace(attached=True, why_not=why, places=(), place=None, text=None)
+    shown = show(qtbot, controller, view)
+    assert not shown.field.isVisible()
+    assert not shown.rerun_button.isEnabled()
+    with qtbot.waitSignal(window.runs.ask_requested) as asked:
+        shown.extra_button.click()
+    assert asked.args == [14, 3]
+    shown = show(qtbot, controller, samples.PROPOSED.replace(place=None, places=(), text=None))
+    shown.prove_button.click()
+    assert service.asked[-1] == ("prove", "", "", 8)
+
+
+def test_an_llm_is_asked_for_a_change_by_a_key_and_can_be_given_up(controller, service, qtbot) -> None:
+    shown = show(qtbot, controller, samples.VIEW)
+    assert not shown.propose_button.isEnabled()
+    assert "built-in LLM cannot propose" in shown.propose_button.toolTip()
+    again(qtbot, shown, service, samples.VIEW.replace(proposer="qwen3:8b"))
+    qtbot.waitUntil(shown.propose_button.isEnabled)
+    qtbot.keyClick(shown, Qt.Key.Key_L, ALT)
+    qtbot.waitUntil(lambda: service.asked[-1] == ("propose",))
+    view = samples.VIEW.replace(
+        proposer="qwen3:8b", proposing=True, proof_says="qwen3:8b is asked for a change…"
+    )
+    shown = show(qtbot, controller, view)
+    assert shown.outcome.proof.text() == view.proof_says
+    assert not shown.outcome.after.isVisible()
+    assert not shown.prove_button.isEnabled()
+    qtbot.keyClick(shown, Qt.Key.Key_L, ALT)
+    qtbot.waitUntil(lambda: service.asked[-1] == ("cancel_proof",))
+    view = samples.VIEW.replace(proving=7, done=3, of=34, proof_says="Running.")
+    shown = show(qtbot, controller, view)
+    assert shown.outcome.proof.text() == "Proof for run 7   3 of at most 34 runs: Running."
+    shown.prove_button.click()
+    assert service.asked[-1] == ("cancel_proof",)
+
+
+def test_the_line_of_a_cause_is_gone_to_in_its_file(controller, service, qtbot) -> None:
+    shown = show(qtbot, controller, samples.PROPOSED)
+    shown.clues.rows.pressed_on.emit(("place",))
+    assert shown.field.place == "line 3, column 1"
+    qtbot.waitUntil(shown.field.hasFocus)
+    again(qtbot, shown, service, samples.PROPOSED.replace(place=samples.PROMPT))
+    shown.clues.rows.pressed_on.emit(("place",))
+    assert service.asked[-1] == ("choose_place", samples.NAME)
 
 
 def test_another_card_is_opened_by_arrow_and_its_evidence_leads_to_the_panel_and_the_element(
@@ -365,76 +383,6 @@ def test_another_card_is_opened_by_arrow_and_its_evidence_leads_to_the_panel_and
     assert window.place("Observation").is_seen
     session.step_changed.send(of_window.STEP.replace(number=1))
     qtbot.waitUntil(lambda: window.elements.pinned == element.ref)
-
-
-def test_the_line_of_a_cause_is_gone_to_in_its_file(controller, service, qtbot) -> None:
-    shown = show(qtbot, controller, samples.PROPOSED)
-    shown.clues.rows.pressed_on.emit(("place",))
-    assert shown.field.place == "line 3, column 1"
-    qtbot.waitUntil(shown.field.hasFocus)
-    again(qtbot, shown, service, samples.PROPOSED.replace(place=samples.PROMPT))
-    shown.clues.rows.pressed_on.emit(("place",))
-    assert service.asked[-1] == ("choose_place", samples.NAME)
-
-
-def test_an_llm_is_asked_for_a_change_by_a_key_and_the_built_in_one_is_not(
-    controller, service, qtbot
-) -> None:
-    shown = show(qtbot, controller, samples.VIEW)
-    assert not shown.propose_button.isEnabled()
-    assert "built-in LLM cannot propose" in shown.propose_button.toolTip()
-    again(qtbot, shown, service, samples.VIEW.replace(proposer="qwen3:8b"))
-    qtbot.waitUntil(shown.propose_button.isEnabled)
-    qtbot.keyClick(shown, Qt.Key.Key_L, ALT)
-    qtbot.waitUntil(lambda: service.asked[-1] == ("propose",))
-
-
-def test_a_report_is_copied_for_whoever_mends_the_agent(controller, service, qtbot) -> None:
-    shown = show(qtbot, controller, samples.VIEW)
-    qtbot.keyClick(shown, Qt.Key.Key_C, ALT)
-    qtbot.waitUntil(lambda: service.asked[-1] == ("report",))
-    service.reported.send("# Run 14")
-    qtbot.waitUntil(lambda: "in the clipboard" in shown.notice.text())
-    assert QApplication.clipboard().text() == "# Run 14"
-
-
-def test_the_same_text_run_again_is_no_proof(controller, service, qtbot) -> None:
-    shown = show(qtbot, controller, samples.VIEW)
-    again(qtbot, shown, service, samples.VIEW.replace(rerun=samples.ENDED.replace(unchanged=True)))
-    assert "the same text run again" in shown.outcome.after.text()
-    assert shown.outcome.after.property("tone") in (None, "")
-
-
-def test_an_exemplar_can_be_retired(controller, service, window, qtbot) -> None:
-    shown = show(qtbot, controller, samples.VIEW.replace(place=samples.EXEMPLAR, places=(samples.EXEMPLAR,)))
-    assert shown.keep_button.text() == "Retire it"
-    with qtbot.waitSignal(window.retire_requested) as retired:
-        shown.keep_button.click()
-    assert retired.args == ["buy-lamp"]
-    assert ("keep",) not in service.asked
-
-
-def test_a_page_that_is_lost_offers_the_task_afresh(controller, service, qtbot) -> None:
-    lost = Rerun(
-        run=15, step=3, state="lost", words="Back at step 3: lost. There is no way to go back to it."
-    )
-    shown = show(qtbot, controller, samples.VIEW)
-    assert shown.fresh_button.isHidden()
-    again(qtbot, shown, service, samples.VIEW.replace(rerun=lost))
-    assert "There is no way to go back to it. Run afresh" in shown.outcome.after.text()
-    shown.fresh_button.click()
-    assert service.asked[-1] == ("rerun_fresh",)
-
-
-def test_an_attached_agent_offers_its_reply_in_place_of_files(controller, window, qtbot) -> None:
-    why = "An attached agent made this run, and Backstep does not have its files."
-    view = samples.VIEW.replace(attached=True, why_not=why, places=(), place=None, text=None)
-    shown = show(qtbot, controller, view)
-    assert not shown.field.isVisible()
-    assert not shown.rerun_button.isEnabled()
-    with qtbot.waitSignal(window.runs.ask_requested) as asked:
-        shown.extra_button.click()
-    assert asked.args == [14, 3]
 
 
 def test_the_message_of_a_failed_run_leads_to_fix(controller, service, session, window, qtbot) -> None:
@@ -465,8 +413,8 @@ def test_the_patch_of_a_cause_is_put_into_the_text_by_a_key_and_taken_out_by_und
     assert not shown.patch_button.isVisible()
 
 
-def test_the_causes_of_the_run_in_view_are_asked_for_where_they_are_seen_and_lead_to_fix(
-    controller, service, window, qtbot
+def test_the_causes_of_the_run_in_view_are_asked_for_where_they_are_seen_and_lead_to_page_and_fix(
+    controller, service, window, qtbot, session
 ) -> None:
     run, panel = of_window.STEP.run, window.causes
     qtbot.waitUntil(lambda: controller._in_view == run)
@@ -487,18 +435,13 @@ def test_the_causes_of_the_run_in_view_are_asked_for_where_they_are_seen_and_lea
     qtbot.waitUntil(lambda: panel.cards.open == samples.VIEW.clues[1])
     qtbot.keyClick(rows, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: service.asked[-1] == ("open", run, 0, samples.VIEW.clues[1]))
-
-
-def test_evidence_in_the_page_leaves_the_causes_in_front_and_marks_the_element(
-    controller, service, window, session, qtbot
-) -> None:
     run, element = of_window.STEP.run, of_window.STEP.observation.elements[0]
     window.place("Causes").bring()
     qtbot.waitUntil(lambda: ("look", run) in service.asked)
     evidence = samples.VIEW.clues[1].evidence[0].replace(ref=element.ref)
     clue = samples.VIEW.clues[1].replace(evidence=(evidence, evidence.replace(part="prompt")))
     service.looked.send(CausesView(run=run, clues=(clue,)))
-    qtbot.waitUntil(lambda: window.causes.view.clues != ())
+    qtbot.waitUntil(lambda: window.causes.view.clues == (clue,))
     window.causes.cards.rows.pressed_on.emit(("evidence", 0))
     assert ("show_step", run, 1) in session.asked
     assert window.place("Causes").is_seen
@@ -506,9 +449,14 @@ def test_evidence_in_the_page_leaves_the_causes_in_front_and_marks_the_element(
     qtbot.waitUntil(lambda: window.elements.pinned == element.ref)
     window.causes.cards.rows.pressed_on.emit(("evidence", 1))
     assert window.place("Prompt").is_seen
+    run = of_window.STEP.run
+    window.place("Causes").bring()
+    show(qtbot, controller, samples.PROVEN.replace(run=run))
+    qtbot.waitUntil(lambda: window.causes.view.clues == samples.PROVEN.clues)
+    assert window.causes.cards.rows.rows[0].word == "proven"
 
 
-def test_causes_say_why_there_are_none_and_those_of_another_run_are_not_shown(
+def test_causes_say_why_there_are_none_and_the_open_one_stays_open(
     controller, service, window, session, qtbot
 ) -> None:
     run = of_window.STEP.run
@@ -522,19 +470,6 @@ def test_causes_say_why_there_are_none_and_those_of_another_run_are_not_shown(
     service.looked.send(CausesView(run=run + 1, clues=samples.VIEW.clues))
     service.looked.send(CausesView(run=run, clues=samples.VIEW.clues[:1]))
     qtbot.waitUntil(lambda: len(window.causes.view.clues) == 1)
-
-
-def test_a_proof_in_fix_is_seen_among_the_causes(controller, window, qtbot) -> None:
-    run = of_window.STEP.run
-    window.place("Causes").bring()
-    show(qtbot, controller, samples.PROVEN.replace(run=run))
-    qtbot.waitUntil(lambda: window.causes.view.clues == samples.PROVEN.clues)
-    assert window.causes.cards.rows.rows[0].word == "proven"
-
-
-def test_the_cause_that_is_open_stays_open_where_another_one_goes_first(
-    controller, service, window, qtbot
-) -> None:
     run, panel = of_window.STEP.run, window.causes
     window.place("Causes").bring()
     panel.show_view(CausesView(run=run, clues=samples.VIEW.clues))

@@ -16,20 +16,10 @@ from gui.theme.theme import PlainTextStyle
 from tests.core.browser.browsing import Browsing, in_browser
 from tests.core.browser.hostile_pages import HOSTILE
 from tests.core.browser.site import Site
-from tests.core.browser.test_floods import (
-    test_a_burst_of_requests_to_a_server_is_waited_out,
-    test_a_burst_that_ends_costs_neither_page_nor_renderer,
-    test_a_line_of_megabytes_is_told_and_the_page_works_on,
-    test_all_of_a_flood_is_counted_and_a_part_of_it_read,
-)
+from tests.core.browser.test_floods import test_a_burst_that_ends_costs_neither_page_nor_renderer
 from tests.core.browser.test_recovery import harmless_page_works
 
-__all__ = [
-    "test_a_burst_of_requests_to_a_server_is_waited_out",
-    "test_a_burst_that_ends_costs_neither_page_nor_renderer",
-    "test_a_line_of_megabytes_is_told_and_the_page_works_on",
-    "test_all_of_a_flood_is_counted_and_a_part_of_it_read",
-]
+__all__ = ["test_a_burst_that_ends_costs_neither_page_nor_renderer"]
 pytestmark = pytest.mark.browser
 
 

@@ -61,16 +61,12 @@ def press(controller: PaletteController, qtbot: QtBot, key: Qt.Key) -> None:
     qtbot.keyClick(controller.shown.field, key)
 
 
-def test_without_words_it_lists_every_command_and_says_what_can_be_typed(opened, qtbot):
+def test_all_is_found_without_a_prefix_and_one_kind_with_one(opened, qtbot, window):
     listed = {name for kind, name in ids(opened) if kind == "command"}
     assert listed == set(opened.window.commands.by_id)
     assert {("panel", place.name) for place in PANELS} <= {entry.id for entry in opened._entries}
     assert all(f"{letter} " in opened.shown.note.text() for letter in ">@#!?")
-
-
-@pytest.mark.parametrize(
-    ("words", "kind", "name"),
-    [
+    for words, kind, name in (
         ("rtos", "command", "run_to_step"),
         ("permissible", "panel", "Permissible actions"),
         ("bookflight", "task", "miniwob/book-flight"),
@@ -80,10 +76,16 @@ def test_without_words_it_lists_every_command_and_says_what_can_be_typed(opened,
         ("laser", "preset", "laser"),
         ("gpt-4o", "LLM", "gpt-4o"),
         ("click radio green", "step", "18.4"),
-    ],
-)
-def test_everything_is_found_without_a_prefix(opened, qtbot, words, kind, name):
-    assert (kind, name) in find(opened, qtbot, words)
+    ):
+        assert (kind, name) in find(opened, qtbot, words)
+    for words, kind in (("> run", "command"), ("@", "step"), ("?task", "documentation")):
+        found = find(opened, qtbot, words)
+        assert found
+        assert {one for one, _ in found} == {kind}
+    find(opened, qtbot, "> bisect")
+    assert section_of(opened.shown.field) == window.commands.by_id["bisect"].help
+    find(opened, qtbot, "max_steps")
+    assert section_of(opened.shown.field) == "window.md#command-palette"
 
 
 def test_a_state_of_the_state_space_in_use_is_found_and_shown(controller, qtbot, window, session):
@@ -97,14 +99,7 @@ def test_a_state_of_the_state_space_in_use_is_found_and_shown(controller, qtbot,
     assert window.place("State").is_seen
 
 
-@pytest.mark.parametrize(("words", "kind"), [("> run", "command"), ("@", "step"), ("?task", "documentation")])
-def test_a_prefix_leaves_one_kind(opened, qtbot, words, kind):
-    found = find(opened, qtbot, words)
-    assert found
-    assert {one for one, _ in found} == {kind}
-
-
-def test_runs_and_exemplars_are_asked_for_once_typing_rests_and_come_below(opened, qtbot, service):
+def test_what_is_searched_is_asked_for_once_typing_rests_and_nothing_found_is_said(opened, qtbot, service):
     before = find(opened, qtbot, "book")
     qtbot.waitUntil(lambda: ("find_exemplars", "book") in service.asked)
     assert ("find_runs", "book", 40) in service.asked
@@ -114,31 +109,22 @@ def test_runs_and_exemplars_are_asked_for_once_typing_rests_and_come_below(opene
     after = [*before, ("run", "7"), ("exemplar", EXEMPLAR.id)]
     qtbot.waitUntil(lambda: ids(opened) == after)
     assert "Searching" not in opened.shown.note.text()
-
-
-def test_what_was_found_for_other_words_is_not_shown(opened, qtbot, service):
     find(opened, qtbot, "cheap")
     service.changed.send(MatchingRuns(words="chea", rows=(samples.run_row(7),)))
     service.exemplars_found.send(MatchingExemplars(words="cheap", rows=(EXEMPLAR,)))
     qtbot.waitUntil(lambda: ("exemplar", EXEMPLAR.id) in ids(opened))
     assert ("run", "7") not in ids(opened)
-
-
-def test_a_database_that_cannot_be_searched_says_why(opened, qtbot, service):
     find(opened, qtbot, "zzzz")
     service.changed.send(MatchingRuns(words="zzzz", problem="The database is not open yet; wait a moment."))
     service.exemplars_found.send(MatchingExemplars(words="zzzz"))
     qtbot.waitUntil(lambda: "not open yet" in opened.shown.note.text())
+    find(opened, qtbot, "yyyy")
+    service.changed.send(MatchingRuns(words="yyyy"))
+    service.exemplars_found.send(MatchingExemplars(words="yyyy"))
+    qtbot.waitUntil(lambda: opened.shown.note.text().startswith("Nothing matches “yyyy”"))
 
 
-def test_nothing_found_is_said_with_what_can_be_typed(opened, qtbot, service):
-    find(opened, qtbot, "zzzz")
-    service.changed.send(MatchingRuns(words="zzzz"))
-    service.exemplars_found.send(MatchingExemplars(words="zzzz"))
-    qtbot.waitUntil(lambda: opened.shown.note.text().startswith("Nothing matches “zzzz”"))
-
-
-def test_enter_does_the_command_and_it_comes_first_the_next_time(opened, qtbot, session: AskedSession):
+def test_what_was_chosen_comes_first_the_next_time(opened, qtbot, session: AskedSession, service):
     assert find(opened, qtbot, "phase")[0] == ("command", "phase")
     press(opened, qtbot, Qt.Key.Key_Return)
     assert session.asked[-1][0] == "phase"
@@ -147,9 +133,7 @@ def test_enter_does_the_command_and_it_comes_first_the_next_time(opened, qtbot, 
     assert ids(opened)[0] == ("command", "phase")
     assert opened.shown.current.recent
     assert opened.window.remembered.found_before[0].name == "phase"
-
-
-def test_a_run_that_was_chosen_is_offered_again_before_anything_is_searched(opened, qtbot, service):
+    opened.open()
     find(opened, qtbot, "#7")
     service.changed.send(MatchingRuns(words="7", rows=(samples.run_row(7),)))
     qtbot.waitUntil(lambda: ids(opened) == [("run", "7")])
@@ -174,24 +158,7 @@ def test_a_disabled_command_comes_last_and_enter_only_tells_why(opened, qtbot, w
     assert session.asked == []
 
 
-def test_f1_opens_the_documentation_of_the_selected_command(opened, qtbot, window):
-    find(opened, qtbot, "> bisect")
-    assert section_of(opened.shown.field) == window.commands.by_id["bisect"].help
-    find(opened, qtbot, "max_steps")
-    assert section_of(opened.shown.field) == "window.md#command-palette"
-
-
-def test_escape_gives_the_focus_back_where_it_was(controller, qtbot, window):
-    qtbot.waitUntil(window.isActiveWindow)
-    window.runs.tree.setFocus()
-    controller.open()
-    assert QApplication.focusWidget() is controller.shown.field
-    press(controller, qtbot, Qt.Key.Key_Escape)
-    assert controller.shown.isHidden()
-    assert QApplication.focusWidget() is window.runs.tree
-
-
-def test_arrows_and_pages_move_and_go_round(opened, qtbot):
+def test_arrows_and_pages_go_round_and_a_click_elsewhere_or_escape_closes_it(opened, qtbot, window):
     many = len(opened.shown.rows)
     press(opened, qtbot, Qt.Key.Key_Up)
     assert opened.shown.list.currentIndex().row() == many - 1
@@ -201,30 +168,29 @@ def test_arrows_and_pages_move_and_go_round(opened, qtbot):
     assert 3 < opened.shown.list.currentIndex().row() < many
     press(opened, qtbot, Qt.Key.Key_PageUp)
     assert opened.shown.list.currentIndex().row() == 0
-
-
-def test_a_click_elsewhere_closes_it(opened, qtbot, window):
     window.runs.tree.setFocus(Qt.FocusReason.MouseFocusReason)
+    assert opened.shown.isHidden()
+    assert QApplication.focusWidget() is window.runs.tree
+    qtbot.waitUntil(window.isActiveWindow)
+    window.runs.tree.setFocus()
+    opened.open()
+    assert QApplication.focusWidget() is opened.shown.field
+    press(opened, qtbot, Qt.Key.Key_Escape)
     assert opened.shown.isHidden()
     assert QApplication.focusWidget() is window.runs.tree
 
 
-@pytest.mark.parametrize(
-    ("words", "kind", "name", "asked"),
-    [
+def test_what_is_chosen_is_asked_for_or_gone_to(opened, qtbot, session, window):
+    for words, kind, name, asked in (
         ("click radio green", "step", "18.4", ("show_step", 18, 4)),
         ("bookflight", "task", "miniwob/book-flight", ("open", "miniwob/book-flight")),
         ("laser", "preset", "laser", ("set_preset", "laser")),
         ("gpt-4o", "LLM", "gpt-4o", ("set_llm", "gpt-4o")),
-    ],
-)
-def test_a_choice_asks_the_session(opened, qtbot, session, words, kind, name, asked):
-    at = find(opened, qtbot, words).index((kind, name))
-    opened.shown._choose(at)
-    assert session.asked[-1][: len(asked)] == asked
-
-
-def test_panel_policy_setting_and_page_are_gone_to(opened, qtbot, window):
+    ):
+        opened.open()
+        at = find(opened, qtbot, words).index((kind, name))
+        opened.shown._choose(at)
+        assert session.asked[-1][: len(asked)] == asked
     wanted = []
     window.file_requested.connect(lambda path: wanted.append(("file", path)))
     window.setting_requested.connect(lambda key: wanted.append(("setting", key)))

@@ -60,7 +60,16 @@ def chord(qtbot: QtBot, window: MainWindow, key: Qt.Key) -> None:
 # Plan & remedies
 
 
-def test_a_remedy_is_moved_and_dropped_by_keys_in_the_list(shown, session, qtbot: QtBot):
+def test_a_remedy_is_rewritten_added_moved_and_dropped_unless_it_was_tried(shown, session, qtbot: QtBot):
+    waiting = shown.plan.waiting
+    first = next(one.number for one in samples.PLAN.remedies if one.state == "waiting")
+    entry(shown.plan.remedy_entries(rows(waiting)[first]), "Edit it").do()
+    answer(qtbot, shown, "scroll [down]")
+    assert session.asked[-1] == ("ask_for", "EditRemedy", {"number": first, "action": "scroll [down]"})
+    shown.plan.add_button.click()
+    answer(qtbot, shown, "click [6]")
+    assert session.asked[-1] == ("ask_for", "AddRemedy", {"action": "click [6]"})
+    session.asked.clear()
     waiting = shown.plan.waiting
     shown.place("Plan & remedies").bring()
     waiting.setFocus()
@@ -75,20 +84,7 @@ def test_a_remedy_is_moved_and_dropped_by_keys_in_the_list(shown, session, qtbot
         ("ask_for", "MoveRemedy", {"number": second, "sooner": -1}),
         ("ask_for", "DropRemedy", {"number": first}),
     ]
-
-
-def test_a_remedy_is_rewritten_and_another_added_as_actions(shown, session, qtbot: QtBot):
-    waiting = shown.plan.waiting
-    first = next(one.number for one in samples.PLAN.remedies if one.state == "waiting")
-    entry(shown.plan.remedy_entries(rows(waiting)[first]), "Edit it").do()
-    answer(qtbot, shown, "scroll [down]")
-    assert session.asked[-1] == ("ask_for", "EditRemedy", {"number": first, "action": "scroll [down]"})
-    shown.plan.add_button.click()
-    answer(qtbot, shown, "click [6]")
-    assert session.asked[-1] == ("ask_for", "AddRemedy", {"action": "click [6]"})
-
-
-def test_a_remedy_that_was_tried_is_not_edited(shown):
+    session.asked.clear()
     tried = next(one.number for one in samples.PLAN.remedies if one.state == "tried")
     texts = [one.text for one in shown.plan.remedy_entries(rows(shown.plan.waiting)[tried])]
     assert texts == ["Add a remedy…", "Ask for the remedies again"]
@@ -110,7 +106,9 @@ def test_the_last_judgement_is_overruled_and_earlier_ones_are_not(shown, session
 # Policy stack, state, permissible actions
 
 
-def test_the_policy_at_work_is_popped_restarted_and_another_pushed(shown, session, qtbot: QtBot):
+def test_the_policy_at_work_is_popped_restarted_and_another_pushed_and_only_the_last_answer_is_edited(
+    shown, session, qtbot: QtBot
+):
     at_work = shown.stack.frames.rows_model.index(0)
     entry(shown.stack.entries(at_work), "Pop it").do()
     answer(qtbot, shown, "three lamps")
@@ -127,15 +125,12 @@ def test_the_policy_at_work_is_popped_restarted_and_another_pushed(shown, sessio
         ("ask_for", "PushPolicy", {"call": "search_shop [lamp]"}),
         ("begin_text", "frame"),
     ]
-
-
-def test_only_the_policy_that_came_back_last_has_its_answer_edited(shown, session):
     ended = shown.stack.ended.rows_model
     texts = [[one.text for one in shown.stack.entries(ended.index(at))] for at in range(3)]
     assert [any("came back with" in text for text in some) for some in texts] == [False, True, False]
 
 
-def test_a_state_is_forced_from_the_diagram_and_from_a_list(shown, session, qtbot: QtBot):
+def test_a_state_is_forced_and_what_the_page_offers_beside_is_permitted(shown, session, qtbot: QtBot):
     entry(shown.state.entries("item"), "Treat the page as item").do()
     entry(shown.state.entries("item"), "Recognise").do()
     shown.actions_by_name["force_state"].trigger()
@@ -145,9 +140,7 @@ def test_a_state_is_forced_from_the_diagram_and_from_a_list(shown, session, qtbo
         ("ask_for", "ForceState", {}),
         ("ask_for", "ForceState", {"state": "results"}),
     ]
-
-
-def test_what_the_page_offers_beside_is_permitted(shown, session, qtbot: QtBot):
+    session.asked.clear()
     shown.permissible.permit_button.click()
     answer(qtbot, shown, "goto")
     assert session.asked == [("ask_for", "PermitAction", {"action": "goto"})]
@@ -160,7 +153,9 @@ def test_what_the_page_offers_beside_is_permitted(shown, session, qtbot: QtBot):
 # Exemplars and observation
 
 
-def test_exemplars_are_left_out_and_added(shown, session, qtbot: QtBot):
+def test_exemplars_are_left_out_and_added_and_the_clean_observation_is_edited_and_made_anew(
+    shown, session, qtbot: QtBot
+):
     used = next(one for one in samples.STEP.exemplars.rows if one.used)
     near = next(one for one in samples.STEP.exemplars.rows if not one.used)
     entry(shown.exemplars.entries(rows(shown.exemplars.used)[used.id]), "Leave it out").do()
@@ -174,16 +169,12 @@ def test_exemplars_are_left_out_and_added(shown, session, qtbot: QtBot):
         ("ask_for", "PinExemplar", {"id": "shop/lamp/7"}),
         ("ask_for", "AskQuestionAgain", {"what": "recall"}),
     ]
-
-
-def test_an_exemplar_is_chosen_by_what_it_is_about(shown, session, qtbot: QtBot):
+    session.asked.clear()
     near = next(one for one in samples.STEP.exemplars.rows if not one.used)
     shown.exemplars.pin_button.click()
     answer(qtbot, shown, f"{near.id}  {near.task}")
     assert session.asked == [("ask_for", "PinExemplar", {"id": near.id})]
-
-
-def test_the_clean_observation_and_its_program_are_edited_and_made_anew(shown, session):
+    session.asked.clear()
     shown.observation.edit_button.click()
     shown.observation.again_button.click()
     shown.observation.program_button.click()
@@ -207,7 +198,9 @@ def words_in(dialog: QInputDialog) -> list[str]:
     return [one.text() for one in dialog.findChildren(QLabel) if one.isVisible()]
 
 
-def test_a_line_that_is_refused_is_asked_for_again_as_it_was_written(shown, session, qtbot: QtBot):
+def test_a_line_that_is_refused_or_not_sent_is_asked_for_again_as_it_was_written(
+    shown, session, qtbot: QtBot
+):
     shown.stack.push()
     answer(qtbot, shown, "serch_shop [steel bottle]")
     assert open_dialogs(shown) == []
@@ -225,9 +218,8 @@ def test_a_line_that_is_refused_is_asked_for_again_as_it_was_written(shown, sess
     (dialog,) = open_dialogs(shown)
     assert dialog.textValue() == "search_shop [steel bottle]"
     assert problem not in words_in(dialog)
-
-
-def test_a_line_is_not_lost_where_the_run_goes_on_meanwhile(shown, session, qtbot: QtBot):
+    dialog.reject()
+    session.asked.clear()
     shown.stack.push()
     qtbot.waitUntil(lambda: bool(open_dialogs(shown)))
     show(qtbot, shown, session, mode="running")
@@ -254,9 +246,8 @@ def test_what_was_asked_for_without_a_line_opens_no_dialog_where_it_is_refused(s
 # Keys, and when not
 
 
-@pytest.mark.parametrize(
-    ("key", "asked"),
-    [
+def test_two_keys_in_a_row_ask_for_an_edit(shown, session, qtbot: QtBot):
+    for key, asked in (
         (Qt.Key.Key_M, ("begin_text", "memory")),
         (Qt.Key.Key_F, ("begin_text", "frame")),
         (Qt.Key.Key_L, ("begin_text", "experience")),
@@ -268,33 +259,30 @@ def test_what_was_asked_for_without_a_line_opens_no_dialog_where_it_is_refused(s
         (Qt.Key.Key_1, ("ask_for", "AskQuestionAgain", {"what": "plan"})),
         (Qt.Key.Key_5, ("ask_for", "AskQuestionAgain", {"what": "judgement"})),
         (Qt.Key.Key_6, ("ask_for", "ForceState", {})),
-    ],
-)
-def test_two_keys_in_a_row_ask_for_an_edit(shown, session, qtbot: QtBot, key, asked):
-    chord(qtbot, shown, key)
-    qtbot.waitUntil(lambda: session.asked == [asked])
+    ):
+        session.asked.clear()
+        chord(qtbot, shown, key)
+        qtbot.waitUntil(lambda asked=asked: session.asked == [asked])
 
 
-def test_the_last_edit_is_undone_by_a_key_where_there_is_one(shown, session, qtbot: QtBot):
+def test_keys_undo_the_last_edit_of_run_or_prompt_and_lead_to_the_next_call(shown, session, qtbot: QtBot):
+    qtbot.keyClick(shown, Qt.Key.Key_F10, CTRL | Qt.KeyboardModifier.ShiftModifier)
+    assert session.asked == [("to_call",)]
+    session.asked.clear()
+    show(qtbot, shown, session)
     qtbot.keyClick(shown, Qt.Key.Key_Z, CTRL)
     assert session.asked == []
     show(qtbot, shown, session, edits=(EditMade(key="edit 1", kind="plan"),))
     qtbot.keyClick(shown, Qt.Key.Key_Z, CTRL)
     assert session.asked == [("undo", "edit 1")]
-
-
-def test_an_edit_of_the_held_prompt_is_undone_by_the_same_key(shown, session, qtbot: QtBot):
+    session.asked.clear()
+    show(qtbot, shown, session)
     show(qtbot, shown, session, held_call=3)
     qtbot.keyClick(shown, Qt.Key.Key_Z, CTRL)
     assert session.asked == []
     show(qtbot, shown, session, held_call=3, held_edits=(EditMade(key="prompt 18.3.1", kind="prompt"),))
     qtbot.keyClick(shown, Qt.Key.Key_Z, CTRL)
     assert session.asked == [("undo", "prompt 18.3.1")]
-
-
-def test_the_run_goes_on_to_the_next_call_by_a_key(shown, session, qtbot: QtBot):
-    qtbot.keyClick(shown, Qt.Key.Key_F10, CTRL | Qt.KeyboardModifier.ShiftModifier)
-    assert session.asked == [("to_call",)]
 
 
 def edits_of(window: MainWindow):
@@ -324,30 +312,19 @@ def edits_of(window: MainWindow):
     ]
 
 
-@pytest.mark.parametrize(
-    ("changes", "why"),
-    [
+def test_nothing_is_edited_that_the_run_does_not_allow_and_each_says_why(shown, session, qtbot: QtBot):
+    for changes, why in (
         ({"mode": "running"}, "pause it (F5)"),
         ({"mode": "ended"}, "a run under way can be changed"),
         ({"handed_over": True}, "give it back first (F6)"),
         ({"held_call": 3}, "all 3 is held"),
         ({"held_reply": 3}, "reply to call 3 is held: only it can be changed"),
         ({"held_request": "POST http://x/"}, "request is held: let it go (F5, F10) or refuse it (Ctrl+J)"),
-    ],
-)
-def test_nothing_is_edited_while_the_run_does_not_rest_and_each_says_why(shown, session, qtbot, changes, why):
-    assert all(on for on, _ in edits_of(shown))
-    show(qtbot, shown, session, **changes)
-    assert all(not on and why in said for on, said in edits_of(shown))
-
-
-def test_a_recorded_step_is_not_edited(shown, session, qtbot: QtBot):
-    session.step_changed.send(samples.STEP.replace(live=False, state=samples.SPACE))
-    qtbot.waitUntil(lambda: not shown.step_in_view.live)
-    assert all(not on and "the step under way can be changed" in said for on, said in edits_of(shown))
-
-
-def test_what_the_session_refuses_is_off_with_its_reason(shown, session, qtbot: QtBot):
+    ):
+        assert all(on for on, _ in edits_of(shown))
+        show(qtbot, shown, session, **changes)
+        assert all(not on and why in said for on, said in edits_of(shown)), why
+        show(qtbot, shown, session)
     why = "No policy is at work; choose a preset with policies (Ctrl+Shift+S), then step (F10)."
     show(qtbot, shown, session, refusals={"PopFrame": why, "frame": why})
     assert not shown.stack.pop_button.isEnabled()
@@ -357,3 +334,6 @@ def test_what_the_session_refuses_is_off_with_its_reason(shown, session, qtbot: 
     show(qtbot, shown, session)
     assert action.isEnabled()
     assert action.toolTip().startswith("Edit argument, notes and history")
+    session.step_changed.send(samples.STEP.replace(live=False, state=samples.SPACE))
+    qtbot.waitUntil(lambda: not shown.step_in_view.live)
+    assert all(not on and "the step under way can be changed" in said for on, said in edits_of(shown))

@@ -45,7 +45,7 @@ def test_a_key_asks_about_what_is_selected(window, controller, service, qtbot):
     assert question.text == samples.ACTION.thought
 
 
-def test_the_menu_of_thought_and_action_asks_about_its_words(window, controller, service):
+def test_keys_menus_and_rows_ask_where_it_comes_from(window, controller, service, session, qtbot):
     menu: WhyMenu = window.action.why
     shown = menu.menu_of(window.action.thought)
     shown.actions()[-1].trigger()
@@ -55,17 +55,13 @@ def test_the_menu_of_thought_and_action_asks_about_its_words(window, controller,
     assert selected_in(line) == "click"
     menu.menu_of(line).actions()[-1].trigger()
     assert service.asked[-1][1].text == "click"
-
-
-def test_a_row_of_the_tree_asks_about_its_step(window, controller, service, session, qtbot):
+    service.asked.clear()
     session.runs_changed.send(samples.RUNS)
     qtbot.waitUntil(lambda: bool(window.runs.model.steps_of(18)))
     index = window.runs.model.step_index(18, 2)
     choose_entry(window.runs, index, "Where its action")
     assert service.asked[-1] == ("explain", WhyQuestion(run=18, step=2))
-
-
-def test_what_was_found_is_shown_in_the_window(window, controller, service, qtbot):
+    service.asked.clear()
     service.changed.send(WHY)
     window.why_requested.emit(18, 5, WHY.text)
     assert service.asked == [("explain", WhyQuestion(run=18, step=5, text=WHY.text))]
@@ -73,16 +69,21 @@ def test_what_was_found_is_shown_in_the_window(window, controller, service, qtbo
     qtbot.waitUntil(lambda: controller.shown.verdict.text() == WHY.verdict)
 
 
-def test_a_place_in_the_prompt_is_unfolded_and_marked(window, controller, qtbot):
+def test_a_place_in_prompt_exemplar_or_another_step_is_opened(window, controller, qtbot):
     window.prompt._on_fold_all()
     controller.leads.follow(WHY.places[0])
     assert window.place("Prompt").is_seen
     cursor = window.prompt.text.textCursor()
     assert window.prompt.text.found_index >= 0
     assert 'button "' in cursor.block().text()
+    controller.leads.follow(WHY.places[2])
+    assert window.exemplars.reading
+    assert window.exemplars.reader.exemplar == "shop-lamp-01"
 
 
-def test_an_element_is_marked_in_the_page_until_another_step_is_shown(window, controller, session, qtbot):
+def test_an_element_is_marked_in_the_page_until_another_step_is_shown_and_framed_in_the_picture_of_that(
+    window, controller, session, qtbot
+):
     controller.leads.follow(WHY.places[1])
     overlay = window.page.overlay
     assert overlay.framed() is not None
@@ -91,9 +92,6 @@ def test_an_element_is_marked_in_the_page_until_another_step_is_shown(window, co
     session.step_changed.send(samples.recorded_step())
     qtbot.waitUntil(lambda: window.page.covered)
     assert overlay.framed() is None
-
-
-def test_in_a_recorded_step_the_element_is_framed_in_its_picture(window, controller, session, qtbot):
     session.step_changed.send(samples.recorded_step())
     qtbot.waitUntil(lambda: window.page.covered)
     element = samples.ELEMENTS[4]
@@ -105,12 +103,6 @@ def test_in_a_recorded_step_the_element_is_framed_in_its_picture(window, control
     assert window.page.cover.picture.found() is not None
     controller.leads.clear()
     assert window.page.cover.picture.found() is None
-
-
-def test_an_exemplar_is_opened(window, controller):
-    controller.leads.follow(WHY.places[2])
-    assert window.exemplars.reading
-    assert window.exemplars.reader.exemplar == "shop-lamp-01"
 
 
 def test_a_place_of_another_step_shows_that_step_first(window, controller, session, qtbot):

@@ -66,7 +66,7 @@ def test_of_a_wider_bar_the_task_takes_the_room_and_the_search_stays_at_the_edge
         assert tool_bar.width() - tool_bar.search.geometry().right() < 20
 
 
-def test_mechanisms_are_switched_from_tool_bar_and_run_menu(window: MainWindow, session, qtbot: QtBot):
+def test_mechanisms_and_pace_are_set_from_bar_menu_and_keys(window: MainWindow, session, qtbot: QtBot):
     show(qtbot, window, session)
     assert window.tool_bar.mechanisms.value == "5/7 ◆2"
     menu = window.tool_bar.mechanisms.menu()
@@ -74,23 +74,21 @@ def test_mechanisms_are_switched_from_tool_bar_and_run_menu(window: MainWindow, 
     assert menu.menuAction() in run.actions()
     next(action for action in menu.actions() if action.text().startswith("Memory")).trigger()
     assert session.asked == [("set_mechanism", "memory", False)]
-
-
-def test_the_pace_can_be_stepped_by_keys(window: MainWindow, session, qtbot: QtBot):
+    session.asked.clear()
     show(qtbot, window, session, pace=1.0)
     window.actions_by_name["slower"].trigger()
     window.actions_by_name["faster"].trigger()
     assert session.asked == [("set_pace", 2.0), ("set_pace", 0.5)]
 
 
-def test_runs_are_searched_as_one_types(window: MainWindow, session, qtbot: QtBot):
+def test_runs_are_searched_as_one_types_and_esc_gives_the_focus_back(
+    window: MainWindow, session, qtbot: QtBot
+):
     qtbot.keyClick(window, Qt.Key.Key_K, CTRL)
     assert window.tool_bar.search.hasFocus()
     qtbot.keyClicks(window.tool_bar.search, "lamp")
     qtbot.waitUntil(lambda: session.asked == [("search_runs", "lamp")])
-
-
-def test_esc_in_the_search_gives_the_focus_back(window: MainWindow, qtbot: QtBot):
+    window.tool_bar.search.clear()
     window.docks.go_to("Observation")
     before = window.focusWidget()
     qtbot.keyClick(window, Qt.Key.Key_K, CTRL)

@@ -16,16 +16,21 @@ def resized(qtbot: QtBot, window: MainWindow, width: int, height: int = 800) -> 
     return window.place("Runs & steps").width(), window.place("Action").width()
 
 
-def test_docks_beside_the_page_widen_with_the_window_and_come_back(window: MainWindow, qtbot: QtBot):
+def test_docks_widen_with_the_window_and_come_back_and_a_width_that_the_person_gives_is_kept(
+    window: MainWindow, qtbot: QtBot
+):
     first = resized(qtbot, window, 1280)
     wide = resized(qtbot, window, 2600)
     assert all(width > at_first * 1.3 for width, at_first in zip(wide, first, strict=True))
     resized(qtbot, window, 900, 600)
     again = resized(qtbot, window, 1280)
     assert all(abs(width - at_first) <= 4 for width, at_first in zip(again, first, strict=True))
-
-
-def test_a_width_that_the_person_gives_is_kept(window: MainWindow, qtbot: QtBot):
+    resized(qtbot, window, 1280)
+    below = window.docks.below.height()
+    resized(qtbot, window, 1280, 560)
+    assert window.docks.below.height() < below
+    resized(qtbot, window, 1280)
+    assert abs(window.docks.below.height() - below) <= 4
     resized(qtbot, window, 1280)
     window.docks.resize({"Runs": 400}, Qt.Orientation.Horizontal)
     QApplication.processEvents()
@@ -34,12 +39,3 @@ def test_a_width_that_the_person_gives_is_kept(window: MainWindow, qtbot: QtBot)
     QApplication.sendEvent(window, QMouseEvent(released, at, at, left, Qt.MouseButton.NoButton, none))
     resized(qtbot, window, 1600)
     assert abs(resized(qtbot, window, 1280)[0] - 400) <= 4
-
-
-def test_the_docks_below_get_their_height_back(window: MainWindow, qtbot: QtBot):
-    resized(qtbot, window, 1280)
-    below = window.docks.below.height()
-    resized(qtbot, window, 1280, 560)
-    assert window.docks.below.height() < below
-    resized(qtbot, window, 1280)
-    assert abs(window.docks.below.height() - below) <= 4

@@ -26,7 +26,9 @@ def over(view: QPlainTextEdit, words: str) -> QPoint:
     return place
 
 
-def test_hovering_a_ref_in_the_observation_outlines_it_in_the_page(window: MainWindow, session, qtbot):
+def test_a_ref_in_observation_or_prompt_is_outlined_in_the_page_and_a_click_pins_it(
+    window: MainWindow, session, qtbot
+):
     review(qtbot, window, session)
     assert window.page.overlay.framed() is None
     over(window.observation.raw, f"[{BUY.ref}] button")
@@ -35,9 +37,6 @@ def test_hovering_a_ref_in_the_observation_outlines_it_in_the_page(window: MainW
     assert "click [6] (next)" in window.page.card.uses.text()
     move_mouse(window.observation.raw.viewport(), QPoint(5, 5000))
     window.elements.pin(None)
-
-
-def test_a_ref_in_a_prompt_is_outlined_and_a_click_pins_it(window: MainWindow, session, qtbot):
     review(qtbot, window, session)
     window.place("Prompt").bring()
     prompt = window.prompt.text
@@ -67,29 +66,23 @@ def test_an_element_under_the_mouse_in_the_page_is_lit_in_the_panels(
     assert window.elements.pinned == BUY.ref
 
 
-def test_while_the_agent_works_the_page_is_not_asked(window: MainWindow, session: AskedSession, qtbot):
-    review(qtbot, window, session)
-    show(qtbot, window, session, mode="acting")
-    asked = len(session.asked)
-    window.page.shield.hovered.emit(30.0, 130.0)
-    assert session.asked[asked:] == []
-
-
-def test_an_answer_of_the_page_that_comes_after_the_mouse_has_left_marks_nothing(
-    window: MainWindow, session, qtbot
+def test_what_the_page_tells_of_the_mouse_is_marked_unless_it_is_late_unknown_or_the_agent_works(
+    window: MainWindow, session: AskedSession, qtbot
 ):
     review(qtbot, window, session)
     window.page.shield.hovered.emit(30.0, 130.0)
     window.page.shield.hover_ended.emit()
     window.elements.show_picked(Picked(ref=BUY.ref, label="button", box=BUY.box))
     assert not window.page.card.isVisible()
-
-
-def test_an_element_of_the_page_that_the_observation_lacks_says_so(window: MainWindow, session, qtbot):
     review(qtbot, window, session)
     window.page.shield.hovered.emit(30.0, 130.0)
     window.elements.show_picked(Picked(ref=999, label="button", box=BUY.box))
     assert window.page.card.uses.text() == "Not in the observation of this step"
+    review(qtbot, window, session)
+    show(qtbot, window, session, mode="acting")
+    asked = len(session.asked)
+    window.page.shield.hovered.emit(30.0, 130.0)
+    assert session.asked[asked:] == []
 
 
 def test_in_the_picture_of_a_recorded_step_the_smallest_element_is_taken(window: MainWindow, session, qtbot):
@@ -104,7 +97,9 @@ def test_in_the_picture_of_a_recorded_step_the_smallest_element_is_taken(window:
     assert window.page.cover.picture.found() is None
 
 
-def test_a_pinned_element_stays_for_the_next_step_where_that_has_it(window: MainWindow, session, qtbot):
+def test_a_pinned_element_stays_where_the_next_step_has_it_and_changed_lines_are_signed(
+    window: MainWindow, session, qtbot
+):
     review(qtbot, window, session)
     qtbot.keyClick(window.observation.raw, Qt.Key.Key_M, CTRL | ALT)
     window.elements.pin(BUY.ref)
@@ -113,17 +108,13 @@ def test_a_pinned_element_stays_for_the_next_step_where_that_has_it(window: Main
     assert window.elements.pinned == BUY.ref
     window._show_step(step.replace(number=7, observation=step.observation.replace(elements=(OTHER,))))
     assert window.elements.pinned is None
-
-
-def test_after_the_action_the_old_places_are_not_outlined(window: MainWindow, session, qtbot):
+    window.elements.pin(None)
     review(qtbot, window, session)
     window.elements.pin(BUY.ref)
     assert window.page.overlay.framed() is not None
     window._show_step(samples.STEP.replace(action=samples.STEP.action.replace(outcome="done")))
     assert window.page.overlay.framed() is None
-
-
-def test_new_and_changed_lines_are_signed_with_what_they_were(window: MainWindow, session, qtbot):
+    window.elements.pin(None)
     review(qtbot, window, session)
     changes = PageChanges(compared=True, new=(BUY.ref,), changed={OTHER.ref: 'button "Old"'}, gone=2)
     window._show_step(samples.STEP.replace(observation=samples.OBSERVATION.replace(changes=changes)))

@@ -40,12 +40,24 @@ def folded(window: MainWindow) -> set[str]:
     return {section.name for section in sections(window) if section.folded}
 
 
-def test_what_the_preset_does_not_use_folds_and_says_so(window: MainWindow, session, qtbot: QtBot):
+def test_what_the_preset_does_not_use_folds_and_unfolds_with_its_mechanism_and_with_content(
+    window: MainWindow, session, qtbot: QtBot
+):
     show(qtbot, window, session, EMPTY)
     assert folded(window) == set(AGENT)
     assert window.place("Exemplars").title.fact.text() == "not used by plain"
     assert not window.place("State").is_seen
     assert window.place("Permissible actions").is_seen
+    show(qtbot, window, session, EMPTY, attached=True)
+    assert folded(window) == set(AGENT)
+    assert window.place("Exemplars").title.fact.text() == "not told by the agent"
+    show(qtbot, window, session, EMPTY, "memory")
+    assert folded(window) == set(AGENT) - {"Exemplars"}
+    show(qtbot, window, session, EMPTY)
+    assert folded(window) == set(AGENT)
+    show(qtbot, window, session, EMPTY.replace(number=6, plan=samples.STEP.plan))
+    assert folded(window) == set(AGENT) - {"Plan & remedies"}
+    assert window.place("Plan & remedies").is_seen
 
 
 def test_the_room_goes_to_the_other_panels(window: MainWindow, session, qtbot: QtBot):
@@ -56,24 +68,16 @@ def test_the_room_goes_to_the_other_panels(window: MainWindow, session, qtbot: Q
     qtbot.waitUntil(lambda: window.place("Policy stack").height() < 60)
 
 
-def test_a_section_unfolds_with_its_mechanism_and_with_content(window: MainWindow, session, qtbot: QtBot):
+def test_what_a_person_unfolds_stays_unfolded_and_what_they_put_away_unfolds_with_content(
+    window: MainWindow, session, qtbot: QtBot
+):
     show(qtbot, window, session, EMPTY)
-    show(qtbot, window, session, EMPTY, "memory")
-    assert folded(window) == set(AGENT) - {"Exemplars"}
-    show(qtbot, window, session, EMPTY)
+    window.docks.reach("Plan & remedies")
+    assert window.place("Plan & remedies").is_seen
+    window.docks.reach("Plan & remedies")
     assert folded(window) == set(AGENT)
     show(qtbot, window, session, EMPTY.replace(number=6, plan=samples.STEP.plan))
-    assert folded(window) == set(AGENT) - {"Plan & remedies"}
     assert window.place("Plan & remedies").is_seen
-
-
-def test_an_attached_agent_that_tells_nothing_leaves_panels_folded(window: MainWindow, session, qtbot: QtBot):
-    show(qtbot, window, session, EMPTY, attached=True)
-    assert folded(window) == set(AGENT)
-    assert window.place("Exemplars").title.fact.text() == "not told by the agent"
-
-
-def test_what_a_person_unfolds_stays_unfolded(window: MainWindow, session, qtbot: QtBot):
     show(qtbot, window, session, EMPTY)
     section = window.place("Policy stack")
     qtbot.mouseClick(section.title, Qt.MouseButton.LeftButton, pos=section.title.rect().center())
@@ -84,17 +88,14 @@ def test_what_a_person_unfolds_stays_unfolded(window: MainWindow, session, qtbot
     assert section.folded
 
 
-def test_the_focus_goes_to_the_title_of_a_section_that_folds(window: MainWindow, session, qtbot: QtBot):
+def test_the_section_with_the_focus_folds_by_key_and_the_focus_goes_to_its_title(
+    window: MainWindow, session, qtbot: QtBot
+):
     window.docks.go_to("Permissible actions")
     window.docks.fold_focused()
     assert window.place("Permissible actions").title.fold.hasFocus()
     window.docks.fold_focused()
     assert not window.place("Permissible actions").folded
-
-
-def test_the_panel_with_the_focus_folds_by_key_and_the_key_of_a_panel_unfolds_it(
-    window: MainWindow, session, qtbot: QtBot
-):
     qtbot.keyClick(window, Qt.Key.Key_Equal, Qt.KeyboardModifier.AltModifier)
     control = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
     qtbot.keyClick(window, Qt.Key.Key_F, control)
@@ -102,19 +103,19 @@ def test_the_panel_with_the_focus_folds_by_key_and_the_key_of_a_panel_unfolds_it
     assert not window.place("Breakpoints").is_seen
     qtbot.keyClick(window, Qt.Key.Key_Equal, Qt.KeyboardModifier.AltModifier)
     assert folded(window) == set()
+    dock = window.docks.docks["Step"]
+    dock.setFloating(True)
+    dock.activateWindow()
+    qtbot.waitUntil(dock.isActiveWindow)
+    window.permissible.search.setFocus()
+    qtbot.waitUntil(window.permissible.search.hasFocus)
+    window.docks.fold_focused()
+    assert folded(window) & {"Permissible actions", "Runs & steps"} == {"Permissible actions"}
 
 
-def test_a_column_of_folded_sections_is_put_away_with_the_last_of_them(window: MainWindow, qtbot: QtBot):
-    for name in ("State", "Permissible actions", "Policy stack", "Plan & remedies", "Exemplars"):
-        window.place(name).put_away()
-    assert window.place("Action").is_seen
-    window.place("Action").put_away()
-    assert window.docks.docks["Step"].isHidden()
-    window.place("Action").bring()
-    assert window.place("Action").is_seen
-
-
-def test_breakpoints_fold_until_there_are_any(window: MainWindow, qtbot: QtBot):
+def test_breakpoints_fold_until_there_are_any_and_a_column_is_put_away_with_its_last_section(
+    window: MainWindow, qtbot: QtBot
+):
     window.breakpoints.show_breaks(BreaksView())
     dock = window.place("Breakpoints")
     assert dock.folded
@@ -124,28 +125,10 @@ def test_breakpoints_fold_until_there_are_any(window: MainWindow, qtbot: QtBot):
     window.breakpoints.show_breaks(BreaksView())
     dock.bring()  # As its key does, and what adds a watch.
     assert not dock.folded
-
-
-def test_a_section_that_was_looked_into_and_put_away_unfolds_again_with_content(
-    window: MainWindow, session, qtbot: QtBot
-):
-    show(qtbot, window, session, EMPTY)
-    window.docks.reach("Plan & remedies")
-    assert window.place("Plan & remedies").is_seen
-    window.docks.reach("Plan & remedies")
-    assert folded(window) == set(AGENT)
-    show(qtbot, window, session, EMPTY.replace(number=6, plan=samples.STEP.plan))
-    assert window.place("Plan & remedies").is_seen
-
-
-def test_the_key_folds_the_section_with_the_focus_also_in_a_floating_dock(
-    window: MainWindow, session, qtbot: QtBot
-):
-    dock = window.docks.docks["Step"]
-    dock.setFloating(True)
-    dock.activateWindow()
-    qtbot.waitUntil(dock.isActiveWindow)
-    window.permissible.search.setFocus()
-    qtbot.waitUntil(window.permissible.search.hasFocus)
-    window.docks.fold_focused()
-    assert folded(window) & {"Permissible actions", "Runs & steps"} == {"Permissible actions"}
+    for name in ("State", "Permissible actions", "Policy stack", "Plan & remedies", "Exemplars"):
+        window.place(name).put_away()
+    assert window.place("Action").is_seen
+    window.place("Action").put_away()
+    assert window.docks.docks["Step"].isHidden()
+    window.place("Action").bring()
+    assert window.place("Action").is_seen

@@ -34,25 +34,21 @@ def opened(qtbot: QtBot, settings: QSettings) -> MainWindow:
     return window
 
 
-def test_a_first_start_unfolds_every_section_and_marks_debug(window: MainWindow):
+def test_watch_gives_the_page_the_room_and_curate_what_exemplars_are_made_of(
+    window: MainWindow, qtbot: QtBot
+):
     sections = {record.name for record in PANELS if record.dock != BELOW}
     assert shown(window) == sections | {"Observation"}
     assert [name for name in LAYOUTS if window.actions_by_name[f"layout_{name}"].isChecked()] == ["debug"]
-
-
-def test_watch_gives_the_page_the_room(window: MainWindow, qtbot: QtBot):
+    before = window.docks.below.height()
+    press(qtbot, window, "curate")
+    assert shown(window) == {"Runs & steps", "Exemplars", "Observation"}
+    qtbot.waitUntil(lambda: window.docks.below.height() > before)
     before = window.page.width() * window.page.height()
     press(qtbot, window, "watch")
     assert shown(window) == {"Runs & steps", "Action"}
     assert window.actions_by_name["layout_watch"].isChecked()
     qtbot.waitUntil(lambda: window.page.width() * window.page.height() > before)
-
-
-def test_curate_makes_what_exemplars_are_made_of_larger(window: MainWindow, qtbot: QtBot):
-    before = window.docks.below.height()
-    press(qtbot, window, "curate")
-    assert shown(window) == {"Runs & steps", "Exemplars", "Observation"}
-    qtbot.waitUntil(lambda: window.docks.below.height() > before)
 
 
 def test_what_is_folded_and_hidden_in_a_layout_is_remembered_for_that_one(qtbot: QtBot, settings: QSettings):
@@ -88,17 +84,25 @@ def test_the_page_that_was_in_front_is_in_front_at_the_next_start(qtbot: QtBot, 
     assert "Prompt" in shown(opened(qtbot, settings))
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_what_a_command_came_to_is_seen_in_each_layout(window: MainWindow, session, qtbot: QtBot, layout):
-    press(qtbot, window, layout)
-    told = CommandResult(number=1, text="The run was written to run.html.", done=True)
-    session.session_changed.send(samples.SESSION.replace(told=told))
-    session.step_changed.send(samples.recorded_step())
-    qtbot.waitUntil(lambda: window.page.messages.isVisible() and window.page.messages.height() > 0)
-    assert "run.html" in window.page.messages.text.text() + window.page.messages.title.text()
+def test_what_a_command_came_to_is_seen_in_each_layout(window: MainWindow, session, qtbot: QtBot):
+    messages = window.page.messages
+    for number, layout in enumerate(LAYOUTS, start=1):
+        press(qtbot, window, layout)
+        told = CommandResult(number=number, text=f"The run was written to run-{number}.html.", done=True)
+        session.session_changed.send(samples.SESSION.replace(told=told))
+        session.step_changed.send(samples.recorded_step())
+        qtbot.waitUntil(
+            lambda number=number: f"run-{number}.html" in messages.text.text() + messages.title.text()
+        )
+        assert messages.isVisible()
+        assert messages.height() > 0
 
 
-def test_text_grows_in_all_of_the_window_up_to_a_limit_and_is_remembered(window: MainWindow, qtbot, settings):
+def test_larger_text_makes_the_panels_wider_and_is_remembered(window: MainWindow, qtbot: QtBot, settings):
+    before = window.place("Runs & steps").width()
+    window.theme.resize_text(140)
+    qtbot.waitUntil(lambda: window.place("Runs & steps").width() > before * 1.2)
+    window.theme.resize_text(100)
     title = window.place("Action").title.name
     sizes = (title.font().pointSizeF(), window.font().pointSizeF(), window.theme.small_font().pointSizeF())
     for _press in range(9):
@@ -108,9 +112,3 @@ def test_text_grows_in_all_of_the_window_up_to_a_limit_and_is_remembered(window:
     assert Theme(settings).text_size == 160
     qtbot.keyClick(window, Qt.Key.Key_0, CTRL_ALT)
     assert title.font().pointSizeF() == pytest.approx(sizes[0], rel=0.01)
-
-
-def test_larger_text_makes_the_panels_beside_the_page_wider(window: MainWindow, qtbot: QtBot):
-    before = window.place("Runs & steps").width()
-    window.theme.resize_text(140)
-    qtbot.waitUntil(lambda: window.place("Runs & steps").width() > before * 1.2)

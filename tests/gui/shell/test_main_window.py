@@ -2,7 +2,6 @@ import gc
 import weakref
 from typing import Any
 
-import pytest
 from PySide6.QtCore import QPoint, QSettings, Qt
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
@@ -39,7 +38,9 @@ def review(qtbot: QtBot, window: MainWindow, session: AskedSession) -> None:
     qtbot.waitUntil(lambda: bool(window.runs.model.steps_of(18)))
 
 
-def test_what_the_session_sends_reaches_every_panel(window: MainWindow, session, qtbot: QtBot):
+def test_what_the_session_sends_reaches_every_panel_each_of_which_has_a_name_and_a_search(
+    window: MainWindow, session, qtbot: QtBot
+):
     review(qtbot, window, session)
     for line in samples.log_lines(20):
         session.logged.send(line)
@@ -58,9 +59,31 @@ def test_what_the_session_sends_reaches_every_panel(window: MainWindow, session,
         facts
         == "5 of at most 30 steps · phase review · 3 calls · 5 120 tokens · $0.02 · 84 ms outside the LLM"
     )
+    for button in window.findChildren(QToolButton):
+        if button.isVisible() and not button.objectName().startswith("qt_"):
+            assert button.accessibleName() or button.text() or button.toolTip(), button
+    for record in PANELS:
+        panel = window.place(record.name).widget()
+        assert panel.accessibleName() == record.name
+        assert isinstance(panel, QWidget)
+    review(qtbot, window, session)
+    window.stack.call_wanted.emit(3)
+    qtbot.waitUntil(lambda: window.place("Prompt").is_seen)
+    qtbot.waitUntil(lambda: "Call 3" in window.prompt.text.textCursor().block().text())
+    review(qtbot, window, session)
+    window.permissible.list.setFocus()
+    qtbot.keyClick(window.permissible.list, Qt.Key.Key_F, CTRL)
+    assert window.permissible.search.hasFocus()
+    window.log.show_lines(samples.log_lines(3))
+    window.place("Log").bring()
+    window.log.list.setFocus()
+    qtbot.keyClick(window.log.list, Qt.Key.Key_F, CTRL)
+    assert window.log.search.hasFocus()
 
 
-def test_f5_pauses_what_is_going_on(window: MainWindow, session, qtbot: QtBot):
+def test_the_mode_decides_what_can_be_asked_for_and_f5_pauses_what_is_going_on(
+    window: MainWindow, session, qtbot: QtBot
+):
     for mode in ("running", "asking", "acting"):
         session.asked.clear()
         show(qtbot, window, session, mode=mode)
@@ -68,14 +91,6 @@ def test_f5_pauses_what_is_going_on(window: MainWindow, session, qtbot: QtBot):
         qtbot.keyClick(window, Qt.Key.Key_F5)
         assert session.asked == [("pause",)], mode
         assert not window.actions_by_name["step"].isEnabled(), mode
-
-
-def test_older_runs_are_asked_for_when_the_tree_is_scrolled_to_its_end(window: MainWindow, session):
-    window.runs.more_requested.emit(200)
-    assert session.asked[-1] == ("list_more_runs", 200)
-
-
-def test_the_mode_decides_what_can_be_asked_for(window: MainWindow, session, qtbot: QtBot):
     watched = {"step", "phase", "run", "stop", "handover", "success", "failure"}
     modes: list[tuple[dict[str, Any], set[str]]] = [
         ({}, {"step", "phase", "run", "stop", "handover"}),
@@ -92,37 +107,38 @@ def test_the_mode_decides_what_can_be_asked_for(window: MainWindow, session, qtb
     for changes, enabled in modes:
         show(qtbot, window, session, **changes)
         assert {name for name in watched if window.actions_by_name[name].isEnabled()} == enabled, changes
+    window.runs.more_requested.emit(200)
+    assert session.asked[-1] == ("list_more_runs", 200)
+    review(qtbot, window, session)
+    why = "State item is entered (breakpoint 1)."
+    show(qtbot, window, session, message=why, stopped_at=why)
+    assert window.page.messages.isVisible()
+    assert (window.page.messages.title.text(), window.page.messages.text.text()) == ("‖ Stopped", why)
+    show(qtbot, window, session, mode="running")
+    assert not window.page.messages.isVisible()
 
 
-def test_going_back_from_a_recorded_step_leads_to_before_it(window: MainWindow, session, qtbot: QtBot):
+def test_going_back_leads_to_before_what_is_in_view_or_has_the_focus(
+    window: MainWindow, session, qtbot: QtBot
+):
     review(qtbot, window, session)
     session.step_changed.send(samples.recorded_step())
     qtbot.waitUntil(lambda: window.page.covered)
     qtbot.keyClick(window, Qt.Key.Key_B, CTRL)
     assert session.asked[-1] == ("go_back", 18, 3)
-
-
-def test_going_back_from_the_tree_leads_to_before_the_row_with_the_focus(
-    window: MainWindow, session, qtbot: QtBot
-):
     review(qtbot, window, session)
     window.runs.tree.setFocus()
     window.runs.tree.setCurrentIndex(window.runs.model.step_index(18, 2))
     qtbot.keyClick(window.runs.tree, Qt.Key.Key_B, CTRL)
     assert session.asked[-1] == ("go_back", 18, 2)
-
-
-def test_a_step_that_ended_the_run_is_the_one_to_go_back_to(window: MainWindow, session, qtbot: QtBot):
     review(qtbot, window, session)
     sealed = samples.STEP.replace(row=samples.step_row(18, 5))
     session.step_changed.send(sealed)
+    window.setFocus()
     show(qtbot, window, session, mode="ended")
     qtbot.waitUntil(lambda: window._step == sealed)
     qtbot.keyClick(window, Qt.Key.Key_B, CTRL)
     assert session.asked[-1] == ("go_back", 18, 5)
-
-
-def test_at_the_first_step_there_is_nothing_to_go_back_to(window: MainWindow, session, qtbot: QtBot):
     review(qtbot, window, session)
     first = samples.STEP.replace(number=1, row=samples.step_row(18, 1, sealed=False))
     session.step_changed.send(first)
@@ -130,16 +146,13 @@ def test_at_the_first_step_there_is_nothing_to_go_back_to(window: MainWindow, se
     assert not window.actions_by_name["back"].isEnabled()
 
 
-def test_the_run_goes_on_to_the_step_that_is_named(window: MainWindow, session, qtbot: QtBot, monkeypatch):
+def test_runs_go_on_to_a_step_and_are_named_exported_and_imported(
+    window: MainWindow, session, qtbot: QtBot, monkeypatch, tmp_path
+):
     review(qtbot, window, session)
     monkeypatch.setattr(QInputDialog, "getInt", lambda *_arguments: (9, True))
     qtbot.keyClick(window, Qt.Key.Key_F8, SHIFT)
     assert session.asked[-1] == ("run_to_step", 9)
-
-
-def test_a_run_is_named_and_exported_from_the_tree(
-    window: MainWindow, session, qtbot: QtBot, monkeypatch, tmp_path
-):
     review(qtbot, window, session)
     monkeypatch.setattr(QInputDialog, "getText", lambda *_arguments: (" the long way ", True))
     window.runs.naming_requested.emit(samples.run_row(17))
@@ -150,34 +163,39 @@ def test_a_run_is_named_and_exported_from_the_tree(
     )
     window.runs.export_requested.emit(17)
     assert session.asked[-1][:2] == ("export_run", 17)
-
-
-def test_a_stop_at_a_breakpoint_is_shown_with_a_mark_of_its_own(window: MainWindow, session, qtbot: QtBot):
     review(qtbot, window, session)
-    why = "State item is entered (breakpoint 1)."
-    show(qtbot, window, session, message=why, stopped_at=why)
-    assert window.page.messages.isVisible()
-    assert (window.page.messages.title.text(), window.page.messages.text.text()) == ("‖ Stopped", why)
-    show(qtbot, window, session, mode="running")
-    assert not window.page.messages.isVisible()
+    for path, chosen, asked in (
+        ("/tmp/run-18.html", "One HTML file (*.html)", ("export_run", 18, "html", "/tmp/run-18.html")),
+        ("/tmp/it", "Playwright script (*.py)", ("export_run", 18, "playwright", "/tmp/it.py")),
+        ("/tmp/it.json", "ATIF trajectory (*.atif.json)", ("export_run", 18, "atif", "/tmp/it.json")),
+    ):
+        offered: list[str] = []
+
+        def pick(
+            parent: QWidget, title: str, name: str, filters: str, offered=offered, picked=(path, chosen)
+        ):
+            offered.extend(filters.split(";;"))
+            return picked
+
+        monkeypatch.setattr(QFileDialog, "getSaveFileName", pick)
+        window.actions_by_name["export"].trigger()
+        assert chosen in offered
+        assert len(offered) == len(FORMATS)
+        assert session.asked[-1] == asked
+    for path, asked in (("/tmp/a.backstep", [("import_run", "/tmp/a.backstep")]), ("", [])):
+        session.asked.clear()
+        monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_, path=path: (path, ""))
+        window.actions_by_name["import"].trigger()
+        assert session.asked == asked
 
 
-def test_every_button_can_be_named_by_a_screen_reader(window: MainWindow):
-    for button in window.findChildren(QToolButton):
-        if button.isVisible() and not button.objectName().startswith("qt_"):
-            assert button.accessibleName() or button.text() or button.toolTip(), button
-
-
-def test_a_step_leaves_the_recorded_one_first(window: MainWindow, session, qtbot: QtBot):
+def test_a_step_and_escape_lead_from_the_recorded_step_to_now(window: MainWindow, session, qtbot: QtBot):
     review(qtbot, window, session)
     recorded = samples.recorded_step()
     session.step_changed.send(recorded)
     qtbot.waitUntil(lambda: window.page.covered)
     qtbot.keyClick(window, Qt.Key.Key_F10)
     assert session.asked[-2:] == [("show_now",), ("step",)]
-
-
-def test_escape_leads_back_to_now(window: MainWindow, session, qtbot: QtBot):
     review(qtbot, window, session)
     session.step_changed.send(samples.recorded_step())
     qtbot.waitUntil(lambda: window.page.covered)
@@ -188,7 +206,14 @@ def test_escape_leads_back_to_now(window: MainWindow, session, qtbot: QtBot):
     qtbot.waitUntil(lambda: not window.page.covered)
 
 
-def test_a_step_takes_the_edited_action_and_no_other(window: MainWindow, session, qtbot: QtBot):
+def test_a_step_takes_the_edited_action_unless_it_cannot_be_taken(window: MainWindow, session, qtbot: QtBot):
+    review(qtbot, window, session)
+    window.action.form.line.setText("click [44]")
+    window.action.form.line.textEdited.emit("click [44]")
+    qtbot.keyClick(window, Qt.Key.Key_F10)
+    assert session.asked == []
+    assert window.action.form.note.isVisible()
+    session.asked.clear()
     review(qtbot, window, session)
     window.action.form.line.setText("click [7]")
     window.action.form.line.textEdited.emit("click [7]")
@@ -197,18 +222,18 @@ def test_a_step_takes_the_edited_action_and_no_other(window: MainWindow, session
     edited = samples.ACTION.replace(action="click [7]", proposed="click [6]", origin="person")
     session.step_changed.send(samples.STEP.replace(action=edited))
     qtbot.waitUntil(lambda: session.asked[-1] == ("step",))
-
-
-def test_an_action_that_cannot_be_taken_holds_the_step_up(window: MainWindow, session, qtbot: QtBot):
+    session.asked.clear()
     review(qtbot, window, session)
-    window.action.form.line.setText("click [44]")
-    window.action.form.line.textEdited.emit("click [44]")
-    qtbot.keyClick(window, Qt.Key.Key_F10)
+    window.permissible.replace_requested.emit(samples.PERMISSIBLE.rows()[3])
+    assert session.asked == [("edit_action", "click [7]")]
+
+
+def test_pointing_goes_from_key_to_action_and_escape_ends_it(window: MainWindow, session, qtbot: QtBot):
+    review(qtbot, window, session)
+    window.page.set_pointing(True)
+    qtbot.keyClick(window, Qt.Key.Key_Escape)
+    assert not window.page.pointing
     assert session.asked == []
-    assert window.action.form.note.isVisible()
-
-
-def test_pointing_goes_from_key_to_action(window: MainWindow, session, qtbot: QtBot):
     review(qtbot, window, session)
     qtbot.keyClick(window, Qt.Key.Key_F7)
     assert window.page.pointing
@@ -222,33 +247,7 @@ def test_pointing_goes_from_key_to_action(window: MainWindow, session, qtbot: Qt
     assert not window.page.pointing
 
 
-def test_escape_ends_pointing(window: MainWindow, session, qtbot: QtBot):
-    review(qtbot, window, session)
-    window.page.set_pointing(True)
-    qtbot.keyClick(window, Qt.Key.Key_Escape)
-    assert not window.page.pointing
-    assert session.asked == []
-
-
-def test_a_row_of_the_list_replaces_the_action(window: MainWindow, session, qtbot: QtBot):
-    review(qtbot, window, session)
-    window.permissible.replace_requested.emit(samples.PERMISSIBLE.rows()[3])
-    assert session.asked == [("edit_action", "click [7]")]
-
-
-def test_ctrl_f_goes_to_the_search_of_the_panel_in_use(window: MainWindow, session, qtbot: QtBot):
-    review(qtbot, window, session)
-    window.permissible.list.setFocus()
-    qtbot.keyClick(window.permissible.list, Qt.Key.Key_F, CTRL)
-    assert window.permissible.search.hasFocus()
-    window.log.show_lines(samples.log_lines(3))
-    window.place("Log").bring()
-    window.log.list.setFocus()
-    qtbot.keyClick(window.log.list, Qt.Key.Key_F, CTRL)
-    assert window.log.search.hasFocus()
-
-
-def test_a_panels_key_shows_it_reaches_it_and_puts_it_away(window: MainWindow, qtbot: QtBot):
+def test_panels_are_shown_reached_put_away_floated_and_scrolled_to(window: MainWindow, qtbot: QtBot, session):
     place = window.place("Log")
     window.docks.reach("Log")
     assert place.is_seen
@@ -265,9 +264,12 @@ def test_a_panels_key_shows_it_reaches_it_and_puts_it_away(window: MainWindow, q
     assert section.isVisible()
     window.docks.reach("Permissible actions")
     assert section.is_seen
-
-
-def test_a_dock_that_floats_has_the_title_bar_of_a_window(window: MainWindow, qtbot: QtBot):
+    review(qtbot, window, session)
+    column = window.docks.docks["Step"]
+    exemplars = window.place("Exemplars")
+    assert column.area.verticalScrollBar().maximum() > 0
+    exemplars.bring()
+    qtbot.waitUntil(lambda: not exemplars.title.visibleRegion().isEmpty())
     dock = window.docks.docks["Step"]
     assert dock.titleBarWidget().height() == 0
     qtbot.mouseClick(dock.sections[0].title.findChildren(QToolButton)[1], Qt.MouseButton.LeftButton)
@@ -279,24 +281,9 @@ def test_a_dock_that_floats_has_the_title_bar_of_a_window(window: MainWindow, qt
     assert dock.titleBarWidget().height() == 0
 
 
-def test_a_section_out_of_view_is_scrolled_to(window: MainWindow, session, qtbot: QtBot):
-    review(qtbot, window, session)
-    column = window.docks.docks["Step"]
-    exemplars = window.place("Exemplars")
-    assert column.area.verticalScrollBar().maximum() > 0
-    exemplars.bring()
-    qtbot.waitUntil(lambda: not exemplars.title.visibleRegion().isEmpty())
-
-
-def test_a_task_that_is_the_same_at_every_seed_has_no_next_one(window: MainWindow, session, qtbot: QtBot):
-    show(qtbot, window, session)
-    session.session_changed.send(samples.SESSION.replace(seeded=False))
-    next_seed = window.actions_by_name["next_seed"]
-    qtbot.waitUntil(lambda: not next_seed.isEnabled())
-    assert "The task is the same at every seed" in next_seed.toolTip()
-
-
-def test_a_task_can_be_opened_again_and_with_the_next_seed(window: MainWindow, session, qtbot: QtBot):
+def test_a_task_is_opened_again_and_with_the_next_seed_and_no_key_is_lost(
+    window: MainWindow, session, qtbot: QtBot
+):
     show(qtbot, window, session)
     window.actions_by_name["again"].trigger()
     window.actions_by_name["next_seed"].trigger()
@@ -304,43 +291,30 @@ def test_a_task_can_be_opened_again_and_with_the_next_seed(window: MainWindow, s
         ("open", "miniwob/book-flight", 3),
         ("open", "miniwob/book-flight", 4),
     ]
-
-
-@pytest.mark.parametrize("mode", ["ended", "waiting", "running"])
-def test_a_key_pressed_right_after_a_task_is_opened_again_is_not_lost(
-    window: MainWindow, session, qtbot: QtBot, mode
-):
-    show(qtbot, window, session, task="miniwob/book-flight", seed=3, mode=mode)
-    window.actions_by_name["again"].trigger()
-    window.actions_by_name["run"].trigger()
-    assert [asked[0] for asked in session.asked[-2:]] == ["open", "run"]
-    show(qtbot, window, session, task="miniwob/book-flight", seed=3, mode="opening")
-    window.actions_by_name["step"].trigger()
-    assert session.asked[-1][0] == "step"
-    show(qtbot, window, session, task="miniwob/book-flight", seed=3, mode="ended")
-    assert not window.actions_by_name["run"].isEnabled()
-
-
-def test_opening_an_open_web_task_again_keeps_its_url(window: MainWindow, session, qtbot: QtBot):
+    show(qtbot, window, session)
+    session.session_changed.send(samples.SESSION.replace(seeded=False))
+    next_seed = window.actions_by_name["next_seed"]
+    qtbot.waitUntil(lambda: not next_seed.isEnabled())
+    assert "The task is the same at every seed" in next_seed.toolTip()
+    for mode in ("ended", "waiting", "running"):
+        show(qtbot, window, session, task="miniwob/book-flight", seed=3, mode=mode)
+        window.actions_by_name["again"].trigger()
+        window.actions_by_name["run"].trigger()
+        assert [asked[0] for asked in session.asked[-2:]] == ["open", "run"], mode
+        show(qtbot, window, session, task="miniwob/book-flight", seed=3, mode="opening")
+        window.actions_by_name["step"].trigger()
+        assert session.asked[-1][0] == "step", mode
+        show(qtbot, window, session, task="miniwob/book-flight", seed=3, mode="ended")
+        assert not window.actions_by_name["run"].isEnabled(), mode
     window.tasks.open_task(OpenedTask(task="web/open", url="http://x", instruction="Look."))
     show(qtbot, window, session, task="web/open", seed=0)
     window.actions_by_name["again"].trigger()
     assert session.asked[-1] == ("open", "web/open", 0, "http://x", "Look.", "", False)
 
 
-def test_files_that_cannot_be_read_are_reported_in_bar_and_log(window: MainWindow, session, qtbot: QtBot):
-    session.catalogue_changed.send(Catalogue(problems=("tasks.toml, line 3: there is no field sed.",)))
-    qtbot.waitUntil(lambda: window.page.messages.shown)
-    assert "tasks.toml" in window.page.messages.text.text()
-    assert window.log.model.rows[0].of.level == "warning"
-
-
-def test_a_stall_is_reported_in_the_log(window: MainWindow):
-    window.heartbeat.stalled.emit(120.0)
-    assert window.log.model.rows[-1].whole == "The window did not answer for 120 ms."
-
-
-def test_the_stalls_of_a_minute_are_one_line_of_the_log(window: MainWindow):
+def test_the_stalls_of_a_minute_are_one_line_of_the_log_and_files_that_cannot_be_read_are_told_over_the_page(
+    window: MainWindow, session, qtbot: QtBot
+):
     for late in (120.0, 80.0, 340.0, 60.0):
         window.heartbeat.stalled.emit(late)
     assert [line.whole for line in window.log.model.rows] == ["The window did not answer for 120 ms."]
@@ -348,9 +322,21 @@ def test_the_stalls_of_a_minute_are_one_line_of_the_log(window: MainWindow):
     assert window.log.model.rows[-1].whole == "The window did not answer 3 times, 340 ms at the longest."
     window._stalls_gathered.timeout.emit()
     assert window.log.model.rowCount() == 2
+    session.catalogue_changed.send(Catalogue(problems=("tasks.toml, line 3: there is no field sed.",)))
+    qtbot.waitUntil(lambda: window.page.messages.shown)
+    assert "tasks.toml" in window.page.messages.text.text()
+    assert window.log.model.rows[-1].of.level == "warning"
 
 
-def test_a_person_who_is_asked_answers_through_the_session(window: MainWindow, session, qtbot: QtBot):
+def test_a_person_who_is_asked_answers_and_the_windows_keys_work_in_thought_and_page(
+    window: MainWindow, session, page, qtbot: QtBot
+):
+    review(qtbot, window, session)
+    page.setFocus()
+    qtbot.waitUntil(page.hasFocus)
+    qtbot.keyClick(page, Qt.Key.Key_F10)
+    assert session.asked == [("step",)]
+    session.asked.clear()
     from core.debugger.steps.views import PersonQuestion
 
     review(qtbot, window, session)
@@ -361,17 +347,7 @@ def test_a_person_who_is_asked_answers_through_the_session(window: MainWindow, s
     window.action.form.line.textEdited.emit("click [6]")
     qtbot.keyClick(window, Qt.Key.Key_Return, CTRL)
     assert session.asked == [("answer", "", "click [6]")]
-
-
-def test_the_windows_keys_work_while_the_page_has_the_focus(window: MainWindow, session, page, qtbot: QtBot):
-    review(qtbot, window, session)
-    page.setFocus()
-    qtbot.waitUntil(page.hasFocus)
-    qtbot.keyClick(page, Qt.Key.Key_F10)
-    assert session.asked == [("step",)]
-
-
-def test_ctrl_enter_answers_from_within_the_thought(window: MainWindow, session, qtbot: QtBot):
+    session.asked.clear()
     from core.debugger.steps.views import PersonQuestion
 
     review(qtbot, window, session)
@@ -417,67 +393,21 @@ def test_a_task_that_is_opened_takes_the_place_of_the_run_before(window: MainWin
     assert not window.actions_by_name["export"].isEnabled()
 
 
-@pytest.mark.parametrize(
-    ("path", "chosen", "asked"),
-    [
-        ("/tmp/run-18.html", "One HTML file (*.html)", ("export_run", 18, "html", "/tmp/run-18.html")),
-        ("/tmp/it", "Playwright script (*.py)", ("export_run", 18, "playwright", "/tmp/it.py")),
-        ("/tmp/it.json", "ATIF trajectory (*.atif.json)", ("export_run", 18, "atif", "/tmp/it.json")),
-    ],
-)
-def test_a_run_is_exported_in_the_format_that_is_picked(
-    window: MainWindow, session, qtbot: QtBot, monkeypatch, path, chosen, asked
-):
-    offered: list[str] = []
-
-    def pick(parent: QWidget, title: str, name: str, filters: str) -> tuple[str, str]:
-        offered.extend(filters.split(";;"))
-        return path, chosen
-
-    monkeypatch.setattr(QFileDialog, "getSaveFileName", pick)
-    review(qtbot, window, session)
-    window.actions_by_name["export"].trigger()
-    assert chosen in offered
-    assert len(offered) == len(FORMATS)
-    assert session.asked[-1] == asked
-
-
-@pytest.mark.parametrize(
-    ("path", "asked"), [("/tmp/a.backstep", ("import_run", "/tmp/a.backstep")), ("", None)]
-)
-def test_a_run_is_imported_from_the_file_that_is_picked(
-    window: MainWindow, session, monkeypatch, path, asked
-):
-    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (path, ""))
-    before = list(session.asked)
-    window.actions_by_name["import"].trigger()
-    assert session.asked == before + ([asked] if asked else [])
-
-
-def test_panels_are_real_widgets_with_names_for_screen_readers(window: MainWindow):
-    for record in PANELS:
-        panel = window.place(record.name).widget()
-        assert panel.accessibleName() == record.name
-        assert isinstance(panel, QWidget)
-
-
-def test_a_frames_prompt_comes_to_the_front_at_its_call(window: MainWindow, session, qtbot: QtBot):
-    review(qtbot, window, session)
-    window.stack.call_wanted.emit(3)
-    qtbot.waitUntil(lambda: window.place("Prompt").is_seen)
-    qtbot.waitUntil(lambda: "Call 3" in window.prompt.text.textCursor().block().text())
-
-
-def test_a_remedy_is_fired_by_its_key(window: MainWindow, session, qtbot: QtBot):
+def test_remedies_and_the_plan_are_used_by_keys_from_anywhere(window: MainWindow, session, qtbot: QtBot):
     review(qtbot, window, session)
     qtbot.keyClick(window, Qt.Key.Key_P, CTRL)
     qtbot.keyClick(window, Qt.Key.Key_J)
     assert session.asked == [("ask_for", "FireRemedy", {"number": 4})]
     show(qtbot, window, session, mode="acting")
     assert not window.actions_by_name["fire_remedy"].isEnabled()
-
-
-def test_the_plan_is_edited_by_keys_from_anywhere(window: MainWindow, session, qtbot: QtBot):
+    session.asked.clear()
+    review(qtbot, window, session)
+    qtbot.keyClick(window, Qt.Key.Key_E, CTRL | SHIFT)
+    qtbot.waitUntil(window.plan.editor.list.hasFocus)
+    qtbot.keyClick(window.plan.editor.list, Qt.Key.Key_Escape)
+    assert not window.plan.editing
+    assert session.asked == []
+    session.asked.clear()
     review(qtbot, window, session)
     qtbot.keyClick(window, Qt.Key.Key_E, CTRL | SHIFT)
     editor = window.plan.editor
@@ -486,15 +416,6 @@ def test_the_plan_is_edited_by_keys_from_anywhere(window: MainWindow, session, q
     qtbot.keyClick(editor.list, Qt.Key.Key_Return, CTRL)
     texts = tuple(subtask.text for at, subtask in enumerate(samples.PLAN.subtasks) if at != 2)
     assert session.asked == [("ask_for", "EditPlan", {"subtasks": texts, "current": 2})]
-
-
-def test_escape_in_the_plan_ends_editing_and_nothing_else(window: MainWindow, session, qtbot: QtBot):
-    review(qtbot, window, session)
-    qtbot.keyClick(window, Qt.Key.Key_E, CTRL | SHIFT)
-    qtbot.waitUntil(window.plan.editor.list.hasFocus)
-    qtbot.keyClick(window.plan.editor.list, Qt.Key.Key_Escape)
-    assert not window.plan.editing
-    assert session.asked == []
 
 
 def test_what_was_kept_is_outlined_while_the_observation_is_in_front(

@@ -49,13 +49,9 @@ def test_layout_theme_and_choices_are_there_at_the_next_start(session, settings:
     second.close()
 
 
-def test_a_flag_wins_over_what_was_remembered(window: MainWindow, session):
-    window.remembered.llm = "gpt-4o"
-    window.restore_choices(llm="rules")
-    assert ("set_llm", "rules") in session.asked
-
-
-def test_the_welcome_shows_at_the_first_start_only(window: MainWindow, session, qtbot: QtBot):
+def test_the_welcome_shows_at_the_first_start_only_and_asks_for_settings_or_a_task(
+    window: MainWindow, session, qtbot: QtBot
+):
     window.tasks.welcome_at_first_start()
     assert window.tasks.welcome is not None
     assert window.tasks.welcome.isVisible()
@@ -64,6 +60,12 @@ def test_the_welcome_shows_at_the_first_start_only(window: MainWindow, session, 
     assert window.remembered.welcome_seen
     window.tasks.welcome_at_first_start()
     assert not window.tasks.welcome.isVisible()
+    window.tasks.show_welcome()
+    with qtbot.waitSignal(window.llm_settings_requested):
+        window.tasks.welcome.buttons[2].click()
+    window.remembered.llm = "gpt-4o"
+    window.restore_choices(llm="rules")
+    assert ("set_llm", "rules") in session.asked
 
 
 def test_what_was_begun_from_the_welcome_has_a_hint_once_its_page_is_open(
@@ -78,12 +80,6 @@ def test_what_was_begun_from_the_welcome_has_a_hint_once_its_page_is_open(
     assert window.page.messages.shown
     show(qtbot, window, session, mode="acting", task="miniwob/click-test-2")
     assert not window.page.messages.shown
-
-
-def test_connecting_an_llm_asks_for_the_settings(window: MainWindow, qtbot: QtBot):
-    window.tasks.show_welcome()
-    with qtbot.waitSignal(window.llm_settings_requested):
-        window.tasks.welcome.buttons[2].click()
 
 
 def test_f10_in_the_welcome_steps_and_closes_it(window: MainWindow, session, qtbot: QtBot):

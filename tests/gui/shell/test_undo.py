@@ -81,16 +81,15 @@ def person(qtbot: QtBot, window: MainWindow, session: AskedSession) -> Person:
     return Person(qtbot, window, session)
 
 
-def test_at_first_there_is_nothing_to_undo_or_redo(person: Person):
+def test_changes_of_different_kinds_are_undone_and_redone_in_their_order_and_at_first_there_are_none(
+    person: Person,
+):
     person.undo()
     person.redo()
     assert (person.session.asked, person.breaks.asked, person.told) == ([], [], "")
     actions = person.window.actions_by_name
     assert "nothing to undo" in actions["undo_edit"].toolTip()
     assert "nothing to redo" in actions["redo_edit"].toolTip()
-
-
-def test_changes_of_different_kinds_are_undone_and_redone_in_their_order(person: Person):
     person.make(STOP, None)
     person.window.tool_bar.preset_chosen.emit("careful")
     person.show(preset="careful")
@@ -130,7 +129,9 @@ def test_keys_that_are_pressed_before_the_answer_came_are_not_lost(person: Perso
     assert person.undo_text == "&Undo"
 
 
-def test_words_tell_how_a_breakpoint_was_changed(person: Person):
+def test_words_tell_how_a_breakpoint_was_changed_and_a_text_field_keeps_its_own_undo(
+    person: Person, qtbot: QtBot
+):
     label = STOP.label()
     off = STOP.replace(enabled=False)
     for before, after, words in (
@@ -142,6 +143,14 @@ def test_words_tell_how_a_breakpoint_was_changed(person: Person):
         person.make(before, after)
         assert person.undo_text == f"&Undo: {words}"[: len(person.undo_text) - 1] + person.undo_text[-1]
         assert words.startswith(person.undo_text.removeprefix("&Undo: ").rstrip("…"))
+    person.make(None, STOP)
+    field = person.window.breakpoints.field.text
+    person.window.place("Breakpoints").bring()
+    field.setFocus()
+    qtbot.keyClicks(field, "run")
+    qtbot.keyClick(field, Qt.Key.Key_Z, CTRL)
+    assert field.text() == ""
+    assert person.breaks.asked == []
 
 
 def test_an_edit_of_the_run_is_undone_and_redone_by_its_key(person: Person):
@@ -290,27 +299,13 @@ def test_a_run_that_ends_while_a_mechanism_is_put_back_lets_the_next_undo_go_on(
     assert person.breaks.asked == [("exchange", STOP, None)]
 
 
-def test_a_new_change_takes_away_what_could_be_redone(person: Person):
+def test_a_new_change_takes_away_what_could_be_redone_and_a_closed_window_undoes_nothing(person: Person):
     person.make(None, STOP)
     person.undo()
     person.answer()
     assert person.redo_text != "Red&o"
     person.make(None, Watch(number=1, text="run.cost"))
     assert person.redo_text == "Red&o"
-
-
-def test_a_text_field_keeps_its_own_undo_while_it_has_the_focus(person: Person, qtbot: QtBot):
-    person.make(None, STOP)
-    field = person.window.breakpoints.field.text
-    person.window.place("Breakpoints").bring()
-    field.setFocus()
-    qtbot.keyClicks(field, "run")
-    qtbot.keyClick(field, Qt.Key.Key_Z, CTRL)
-    assert field.text() == ""
-    assert person.breaks.asked == []
-
-
-def test_a_closed_window_undoes_nothing(person: Person):
     person.make(None, STOP)
     person._qtbot.waitUntil(lambda: STOP.label() in person.undo_text)
     before = person.undo_text

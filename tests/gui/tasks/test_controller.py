@@ -78,7 +78,13 @@ def picking(monkeypatch: pytest.MonkeyPatch, *paths: Path) -> None:
     monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(paths[0]) if paths else "")
 
 
-def test_an_added_file_s_first_task_is_chosen_and_shows_its_file(opened: Opened, tmp_path, monkeypatch):
+def test_an_added_file_s_first_task_is_chosen_and_nothing_is_added_where_no_file_is_chosen(
+    opened: Opened, monkeypatch, tmp_path
+):
+    picking(monkeypatch)
+    opened.chooser.file_button.click()
+    opened.chooser.folder_button.click()
+    assert not opened.chooser.answer.isVisible()
     picking(monkeypatch, task_file(tmp_path, "mine.toml", "lamp", "chair"))
     opened.chooser.search.setText("flight")
     opened.chooser.file_button.click()
@@ -91,28 +97,20 @@ def test_an_added_file_s_first_task_is_chosen_and_shows_its_file(opened: Opened,
     assert opened.chooser.model.rowCount() == 2
 
 
-def test_the_menu_asks_for_a_file_too(opened: Opened, tmp_path, monkeypatch):
-    picking(monkeypatch, task_file(tmp_path))
-    opened.window.actions_by_name["add_tasks"].trigger()
-    opened.wait_chosen("mine/lamp")
-
-
-def test_a_folder_of_webarena_is_added(opened: Opened, tmp_path, monkeypatch):
+def test_a_folder_of_webarena_is_added_and_a_file_of_tasks_by_the_menu(opened: Opened, tmp_path, monkeypatch):
     config_file(tmp_path, "0.json", 4)
     picking(monkeypatch, tmp_path)
     opened.chooser.folder_button.click()
     opened.wait_chosen("webarena/4")
     assert load_settings().webarena == (tmp_path,)
+    picking(monkeypatch, task_file(tmp_path))
+    opened.window.actions_by_name["add_tasks"].trigger()
+    opened.wait_chosen("mine/lamp")
 
 
-def test_nothing_is_added_where_no_file_is_chosen(opened: Opened, monkeypatch):
-    picking(monkeypatch)
-    opened.chooser.file_button.click()
-    opened.chooser.folder_button.click()
-    assert not opened.chooser.answer.isVisible()
-
-
-def test_a_bad_file_is_reported_with_its_line_and_all_else_stays(opened: Opened, tmp_path, monkeypatch):
+def test_a_file_that_is_bad_or_of_another_kind_is_reported_and_all_else_stays(
+    opened: Opened, tmp_path, monkeypatch
+):
     bad = tmp_path / "bad.toml"
     bad.write_text('[[tasks]]\nid = "a"\ninstruction = "b"\nurl = "example.org"\ntag = ["c"]\n')
     shown = opened.chooser.model.total
@@ -122,6 +120,11 @@ def test_a_bad_file_is_reported_with_its_line_and_all_else_stays(opened: Opened,
     assert "did you mean tags?" in opened.chooser.answer.words.text()
     assert "Correct it" in opened.chooser.answer.words.text()
     assert opened.chooser.model.total == shown
+    path = tmp_path / "trace.json"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("trace.trace", "{}")
+    opened.chooser.add_requested.emit((str(path),))
+    opened.wait_for_message("is a Playwright trace (a ZIP archive), which cannot be used here")
 
 
 def test_files_that_are_dropped_on_the_chooser_are_added(opened: Opened, tmp_path):
@@ -136,18 +139,15 @@ def test_files_that_are_dropped_on_the_chooser_are_added(opened: Opened, tmp_pat
     opened.wait_chosen("mine/lamp")
 
 
-def test_an_edit_shows_when_the_chooser_is_opened_again(opened: Opened, qtbot: QtBot, tmp_path, monkeypatch):
+def test_a_file_added_by_the_menu_is_read_again_when_it_was_edited_and_can_be_removed(
+    opened: Opened, qtbot: QtBot, tmp_path, monkeypatch
+):
     picking(monkeypatch, task_file(tmp_path))
     opened.chooser.file_button.click()
     opened.wait_chosen("mine/lamp")
     opened.chooser.reject()
     task_file(tmp_path, "mine.toml", "lamp", "chair")
     qtbot.waitUntil(lambda: opened.chooser.model.index_of("mine/chair").isValid())
-
-
-def test_a_removed_file_is_gone_from_both_lists_and_from_the_settings(
-    opened: Opened, qtbot: QtBot, tmp_path, monkeypatch
-):
     path = task_file(tmp_path)
     picking(monkeypatch, path)
     opened.chooser.file_button.click()
@@ -202,11 +202,3 @@ def test_tasks_that_are_not_supported_are_counted_and_told_with_their_place(
     assert opened.chooser.counted.text().endswith("1 not supported (see Task files)")
     said = [label.text() for label in opened.chooser.files.findChildren(NoteLabel)]
     assert any("webarena/5 is not supported (partly.json, line " in one for one in said)
-
-
-def test_a_file_of_another_kind_that_is_dropped_is_named(opened: Opened, tmp_path):
-    path = tmp_path / "trace.json"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("trace.trace", "{}")
-    opened.chooser.add_requested.emit((str(path),))
-    opened.wait_for_message("is a Playwright trace (a ZIP archive), which cannot be used here")

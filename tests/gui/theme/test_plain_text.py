@@ -79,26 +79,11 @@ def fill(window: MainWindow, session, qtbot: QtBot, hostile: str) -> MainWindow:
     return window
 
 
-def test_every_label_of_the_window_is_plain(filled: MainWindow, hostile):
+def test_labels_tool_tips_and_boxes_are_plain(filled: MainWindow, hostile, qtbot: QtBot):
     for dock in filled.findChildren(QWidget):
         dock.ensurePolished()
     assert any(hostile in one.text() for one in labels(filled))
     assert [one.text() for one in labels(filled) if one.textFormat() != PLAIN] == []
-
-
-@pytest.mark.parametrize(
-    "letters",
-    ["\u202e\u2066\x00 ", "\ud800 ", "e" + "\u0301" * 5000, "👩\u200d👧" * 1000, "W" * 10_000],
-    ids=["backwards and nothing", "half a letter", "marks", "joined", "a word without end"],
-)
-def test_letters_that_are_hard_to_draw_are_drawn_in_every_panel(window, session, qtbot, letters):
-    fill(window, session, qtbot, letters)
-    for dock in window.docks.places.values():
-        dock.raise_()
-        assert not dock.grab().isNull()
-
-
-def test_every_tool_tip_of_rows_is_plain(filled: MainWindow, hostile, qtbot: QtBot):
     seen = 0
     for view in filled.findChildren(QAbstractItemView):
         model = view.model()
@@ -119,39 +104,38 @@ def test_every_tool_tip_of_rows_is_plain(filled: MainWindow, hostile, qtbot: QtB
                 assert shown.textFormat() == PLAIN
             QToolTip.hideText()
     assert seen
-
-
-def test_tool_tips_of_buttons_and_menus_are_plain(filled: MainWindow, hostile, qtbot: QtBot):
     button = filled.tool_bar.task
     button.setToolTip(hostile)
     at = button.rect().center()
     QApplication.sendEvent(button, QHelpEvent(QEvent.Type.ToolTip, at, button.mapToGlobal(at)))
     qtbot.waitUntil(lambda: tip() is not None)
-    shown = tip()
-    assert shown is not None
-    assert (shown.text(), shown.textFormat()) == (hostile, PLAIN)
+    above = tip()
+    assert above is not None
+    assert (above.text(), above.textFormat()) == (hostile, PLAIN)
     QToolTip.showText(QPoint(5, 5), f"{hostile} again", filled)
     qtbot.waitUntil(lambda: (one := tip()) is not None and one.text().endswith("again"))
     assert all(one.textFormat() == PLAIN for one in labels() if one.inherits("QTipLabel"))
     QToolTip.hideText()
+    message = QMessageBox(QMessageBox.Icon.Warning, "Title", hostile, parent=filled)
+    message.setInformativeText(hostile)
+    boxes: tuple[QDialog, ...] = (
+        message,
+        QProgressDialog(hostile, "Cancel", 0, 10, filled),
+        QInputDialog(filled, labelText=hostile),
+    )
+    for box in boxes:
+        qtbot.addWidget(box)
+        box.show()
+        said = [one for one in labels(box) if hostile in one.text()]
+        assert said
+        assert {one.textFormat() for one in said} == {PLAIN}
+        box.close()
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda parent, words: QMessageBox(QMessageBox.Icon.Warning, "Title", words, parent=parent),
-        lambda parent, words: QProgressDialog(words, "Cancel", 0, 10, parent),
-        lambda parent, words: QInputDialog(parent, labelText=words),
-    ],
-    ids=["message box", "progress", "input"],
-)
-def test_boxes_say_words_as_they_are_written(filled: MainWindow, hostile, qtbot: QtBot, make):
-    box: QDialog = make(filled, hostile)
-    if isinstance(box, QMessageBox):
-        box.setInformativeText(hostile)
-    qtbot.addWidget(box)
-    box.show()
-    said = [one for one in labels(box) if hostile in one.text()]
-    assert said
-    assert {one.textFormat() for one in said} == {PLAIN}
-    box.close()
+def test_letters_that_are_hard_to_draw_are_drawn_in_every_panel(window, session, qtbot):
+    hard = ("\u202e\u2066\x00 ", "\ud800 ", "e" + "\u0301" * 5000, "👩\u200d👧" * 1000, "W" * 10_000)
+    for letters in hard:
+        fill(window, session, qtbot, letters)
+        for dock in window.docks.places.values():
+            dock.raise_()
+            assert not dock.grab().isNull()

@@ -27,7 +27,9 @@ def controller(window: MainWindow, service: PicturingService, session: AskedSess
     qtbot.waitUntil(lambda: window.step_in_view is not None)
 
 
-def test_what_is_read_follows_the_step_in_view(window, controller, service, session, qtbot):
+def test_what_is_read_follows_the_step_in_view_and_the_time_bar_is_reached_by_its_key(
+    window, controller, service, session, qtbot
+):
     assert ("read_times", 18) in service.asked
     assert ("read_log", 18, 5) not in service.asked
     window.place("Log").bring()
@@ -39,9 +41,6 @@ def test_what_is_read_follows_the_step_in_view(window, controller, service, sess
     assert window.time.bar.viewed.number == 5
     choices = [window.diff.other.itemText(at) for at in range(window.diff.other.count())]
     assert [text[:7] for text in choices[1:]] == [f"step {number}:" for number in range(1, 6)]
-
-
-def test_the_time_bar_is_shown_hidden_and_reached_by_its_key(window, controller, service, qtbot):
     service.changed.send(reading_samples.times())
     qtbot.waitUntil(lambda: len(window.time.bar.view.steps) == 5)
     assert window.time.film.isVisible()
@@ -56,6 +55,10 @@ def test_the_time_bar_is_shown_hidden_and_reached_by_its_key(window, controller,
     assert not window.time.film.isVisible()
     qtbot.keyClick(window, Qt.Key.Key_T, _CTRL_SHIFT)
     assert window.time.film.isVisible()
+    service.changed.send(reading_samples.times())
+    qtbot.waitUntil(lambda: len(window.time.bar.view.steps) == 5)
+    window.time.bar.go(-2)
+    assert session.asked[-1] == ("show_step", 18, 3)
 
 
 def test_the_axis_says_which_page_of_which_step_is_in_view(window, controller, service, session, qtbot):
@@ -77,24 +80,12 @@ def test_the_axis_says_which_page_of_which_step_is_in_view(window, controller, s
     assert session.asked[-1] == ("show_step", 18, 3, "before")
     sides[None].click()
     assert session.asked[-1] == ("show_now",)
-
-
-def test_after_the_last_step_was_done_it_is_said_that_the_panels_show_the_page_before_it(
-    window, controller, service, session, qtbot
-):
     service.changed.send(reading_samples.times())
     done = samples.STEP.replace(row=samples.step_row(18, 5, outcome="done"))
     session.step_changed.send(done)
     qtbot.waitUntil(lambda: window.time.where.text() == "page now; panels before step 5")
     qtbot.keyClick(window, Qt.Key.Key_F4)
     assert session.asked[-1] == ("show_step", 18, 5, "before")
-
-
-def test_a_step_of_the_bar_is_asked_of_the_session(window, controller, service, session, qtbot):
-    service.changed.send(reading_samples.times())
-    qtbot.waitUntil(lambda: len(window.time.bar.view.steps) == 5)
-    window.time.bar.go(-2)
-    assert session.asked[-1] == ("show_step", 18, 3)
 
 
 def pictures(number: int, *, after: bool = True) -> StepPictures:
@@ -165,7 +156,7 @@ def test_the_recorded_page_is_shown_beside_the_restored_one(window, controller, 
     assert "as recorded and as restored" in window.page.state_words.text()
 
 
-def test_before_and_after_are_read_for_the_recorded_step_and_the_way_is_remembered(
+def test_before_and_after_are_read_for_the_recorded_step_or_it_is_said_why_not(
     window, controller, service, session, qtbot
 ):
     service.steps[18, 3] = pictures(3)
@@ -180,12 +171,9 @@ def test_before_and_after_are_read_for_the_recorded_step_and_the_way_is_remember
     assert cover.picture.slides
     assert not cover.after.isVisible()
     assert window.remembered.cover_mode == "slider"
-
-
-def test_a_step_without_a_page_after_it_says_why(window, controller, service, session, qtbot):
-    service.steps[18, 3] = pictures(3, after=False)
+    service.steps[18, 2] = pictures(2, after=False)
     window.page.cover.set_mode("side")
-    session.step_changed.send(samples.recorded_step())
+    session.step_changed.send(samples.recorded_step().replace(number=2, row=samples.step_row(18, 2)))
     qtbot.waitUntil(lambda: window.page.cover.after.words == "This is the last step.")
     window.page.cover.set_mode("slider")
     assert not window.page.cover.picture.slides

@@ -53,7 +53,9 @@ def test_from_its_end_it_is_played_from_its_beginning_to_its_last_step(playing, 
     assert {one[0] for one in session.asked} == {"show_step"}
 
 
-def test_from_a_step_in_its_middle_it_goes_on_from_there(playing, session, qtbot):
+def test_it_is_played_from_a_step_in_its_middle_until_escape_or_another_choice(playing, session, qtbot):
+    playing.time.speed.setCurrentIndex(playing.time.speed.findData("4"))
+    assert playing.remembered.play_speed == "4"
     session.step_changed.send(recorded(3))
     qtbot.waitUntil(lambda: playing.step_in_view.number == 3)
     playing.actions_by_name["play_back"].trigger()
@@ -80,8 +82,3 @@ def test_another_step_chosen_by_the_person_stops_it(playing, session, qtbot, mon
     qtbot.waitUntil(lambda: playing.step_in_view.number == 1)
     session.step_changed.send(recorded(4))
     qtbot.waitUntil(lambda: not playing.time.is_playing)
-
-
-def test_the_speed_is_remembered(playing):
-    playing.time.speed.setCurrentIndex(playing.time.speed.findData("4"))
-    assert playing.remembered.play_speed == "4"

@@ -96,7 +96,7 @@ def test_what_a_goal_asks_for_is_bought_by_the_spaces_actions_for_the_full_rewar
     assert (verdict.success, verdict.reward) == (True, 1.0)
 
 
-def test_only_what_the_page_of_the_shop_has_is_offered(walk):
+def test_only_what_the_page_of_the_shop_has_is_offered_and_an_item_that_was_left_is_in_the_buffer(walk):
     shop = walk(BOTTLE)
     shop.do("search", keywords="bottle", max_price="0.5")
     assert shop.state == "results"
@@ -117,23 +117,15 @@ def test_only_what_the_page_of_the_shop_has_is_offered(walk):
         "buy_now",
     ]
     assert all(one.required and one.choices for one in shop.offered["buy_now"].parameters)
-    shop.do("back_to_results")
-    choices = shop.offered["select_item"].parameter("item_id").choices
-    assert [choice.value for choice in choices if "looked at already" in choice.label] == [ids[0]]
-    assert "Item" not in choices[0].label
-
-
-def test_an_item_that_was_left_is_in_the_buffer_with_its_address(walk):
-    shop = walk(BOTTLE)
-    shop.do("search", keywords="steel water bottle", max_price="30")
-    item = shop.values("select_item", "item_id")[1]
-    shop.do("select_item", item_id=item)
     shop.do("features")
     shop.do("back_to_results")
     (kept,) = shop.memory.buffer
-    assert kept.candidate == item
-    assert f"/item/{item}/features" in kept.url
+    assert kept.candidate == ids[0]
+    assert f"/item/{ids[0]}/features" in kept.url
     assert shop.memory.remembered["keywords"] == "steel water bottle"
+    choices = shop.offered["select_item"].parameter("item_id").choices
+    assert [choice.value for choice in choices if "looked at already" in choice.label] == [ids[0]]
+    assert "Item" not in choices[0].label
 
 
 # The airline desk
@@ -298,9 +290,7 @@ def change_flights(desk: Walk, scenario) -> None:
 
 
 WAYS = {
-    "find-flight": find_flight,
     "book-flight": book_flight,
-    "find-booking": find_booking,
     "cancel-booking": cancel_booking,
     "change-passenger": change_passenger,
     "change-flights": change_flights,
@@ -310,9 +300,7 @@ WAYS = {
 @pytest.mark.parametrize(
     ("name", "seed"),
     [
-        ("find-flight", 0),
         ("book-flight", 3),
-        ("find-booking", 0),
         ("cancel-booking", 0),
         ("change-passenger", 4),  # Two details.
         ("change-flights", 1),  # One way.

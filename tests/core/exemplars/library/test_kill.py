@@ -2,8 +2,6 @@
 
 import random
 
-import pytest
-
 from core.exemplars.library.records import LIBRARY_NAME
 from core.exemplars.memory import Memory
 from core.schema.exemplar import RecallSettings
@@ -18,9 +16,8 @@ def kept_by(process: Killable, lines: int) -> list[int]:
     return heard + process.kill()
 
 
-@pytest.mark.parametrize("seed", range(3))
-async def test_a_killed_program_loses_no_exemplar_and_what_it_kept_is_found(tmp_path, seed):
-    chance = random.Random(seed)
+async def test_a_killed_program_loses_no_exemplar_and_what_it_kept_is_found(tmp_path):
+    chance = random.Random(0)
     kept: list[int] = []
     for round_number in range(3):
         kept += kept_by(Killable(keep_until_killed, tmp_path, round_number * 200_000), chance.randint(1, 25))

@@ -1,7 +1,9 @@
 """The editor of an exemplar: typing, undo, commands, problems at their place, saving and leaving."""
 
+from collections.abc import Iterator
+
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSettings, Qt
 from PySide6.QtGui import QTextCursor
 from pytestqt.qtbot import QtBot
 
@@ -11,7 +13,9 @@ from core.debugger.exemplars.library.views import ComparedVersions
 from core.exemplars.editing.reading import read
 from core.exemplars.editing.toml_text import NEW_TEXT
 from gui.exemplars.editor.window import EditorWindow
+from gui.shell.main_window import MainWindow
 from tests.gui.exemplars.editor import samples
+from tests.gui.stand_ins import AskedSession, DrawnPage
 
 CTRL, SHIFT, ALT = (
     Qt.KeyboardModifier.ControlModifier,
@@ -20,8 +24,20 @@ CTRL, SHIFT, ALT = (
 )
 
 
+@pytest.fixture(scope="module")
+def window(qapp, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MainWindow]:
+    """The main window to which the editors of all these tests belong."""
+    settings = QSettings(str(tmp_path_factory.mktemp("editor") / "window.ini"), QSettings.Format.IniFormat)
+    window = MainWindow(DrawnPage(), settings)
+    window.begin(AskedSession())
+    window.show()
+    yield window
+    window.close()
+    window.deleteLater()
+
+
 @pytest.fixture
-def shown(window, qtbot: QtBot) -> EditorWindow:
+def shown(window, qtbot: QtBot) -> Iterator[EditorWindow]:
     shown = EditorWindow(window.theme, window)
     shown.asked = []
     shown.check_requested.connect(lambda text, *_: shown.asked.append(text))
@@ -30,7 +46,9 @@ def shown(window, qtbot: QtBot) -> EditorWindow:
     qtbot.waitExposed(shown)
     shown.activateWindow()
     qtbot.waitUntil(shown.isActiveWindow)
-    return shown
+    yield shown
+    shown.hide()
+    shown.deleteLater()
 
 
 def check(shown: EditorWindow, **more) -> None:

@@ -65,7 +65,7 @@ def opened(qtbot, library, theme, settings):
     made.window.close()
 
 
-def test_words_are_looked_for_as_they_are_typed_and_the_line_counts(opened):
+def test_words_are_looked_for_as_they_are_typed_and_what_is_not_found_or_hidden_says_so(opened):
     whole = opened.page.total
     opened.look_for("flight Oslo")
     assert opened.ids == ["book-flight-0"]
@@ -73,13 +73,22 @@ def test_words_are_looked_for_as_they_are_typed_and_the_line_counts(opened):
     assert opened.page.filters.words.text().startswith(f"1 of {whole} exemplars")
     assert opened.page.table.current == "book-flight-0"
     opened.wait(lambda: opened.page.detail.title.text() == ALL[5].task)
-
-
-def test_what_is_not_found_says_which_filter_to_loosen(opened):
     opened.look_for("zeppelin")
     opened.wait(lambda: "without the words “zeppelin”" in opened.page.or_words.words.text())
     opened.page.filters.clear_button.click()
     opened.wait(lambda: len(opened.ids) > len(ALL))
+    opened.look_for("flight")
+    opened.window.reveal("click-button-1")
+    opened.wait(lambda: opened.page.table.current == "click-button-1")
+    assert opened.page.filters.search.text() == ""
+    opened.window.reveal("nobody-0")
+    opened.wait(lambda: opened.window.notices.has_notice)
+    assert "nobody-0" in opened.window.notices.text.text()
+    opened.page.filters.show_query(Query(filter=Filter(found=("near duplicate",))))
+    opened.page._on_query()
+    opened.wait(
+        lambda: "Nothing was compared yet. Compare all (Ctrl+Shift+A)" in opened.page.or_words.words.text()
+    )
 
 
 def test_filters_offer_values_and_by_meaning_shows_distances(opened):
@@ -97,7 +106,7 @@ def test_filters_offer_values_and_by_meaning_shows_distances(opened):
     assert float(table.rows_model.index(0, 0).data()) < float(table.rows_model.index(1, 0).data())
 
 
-def test_delete_retires_and_undo_brings_back_with_the_place_kept(opened, qtbot):
+def test_delete_retires_and_undo_brings_back_and_one_of_a_file_cannot_be_edited(opened, qtbot):
     opened.look_for("Click on the")
     opened.controller.open(ALL[1].id)
     opened.wait(lambda: opened.page.table.current == ALL[1].id)
@@ -108,9 +117,6 @@ def test_delete_retires_and_undo_brings_back_with_the_place_kept(opened, qtbot):
     opened.window.notices.undo_button.click()
     opened.wait(lambda: ALL[1].id in opened.ids)
     assert not opened.window.notices.undo_button.isVisible()
-
-
-def test_one_of_a_file_cannot_be_edited_but_it_can_be_retired(opened):
     opened.controller.open("miniwob/email-inbox/0")
     opened.wait(lambda: opened.page.table.current == "miniwob/email-inbox/0")
     commands = opened.page.commands.by_id
@@ -169,7 +175,15 @@ def test_tags_and_a_family_are_given_to_the_whole_selection(opened, library):
     assert (row(0).weight, row(0).pinned) == (2, True)
 
 
-def test_what_is_shown_is_what_commands_change(opened, library, qtbot):
+def test_what_is_shown_is_what_commands_change_and_a_problem_shows_its_exemplar(opened, qtbot, library):
+    opened.page.show_check(
+        CheckView(checked=2, of=2, problems=(Problem(id=ALL[2].id, kind="action", text="Wrong."),))
+    )
+    table = opened.page.check.table
+    qtbot.mouseClick(
+        table.viewport(), Qt.MouseButton.LeftButton, pos=table.visualRect(table.model().index(0, 0)).center()
+    )
+    opened.wait(lambda: opened.page.table.current == ALL[2].id)
     opened.look_for("Click on the")
     table = opened.page.table
     table.setFocus()
@@ -182,25 +196,6 @@ def test_what_is_shown_is_what_commands_change(opened, library, qtbot):
         table.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier, clicked
     )
     assert table.chosen.ids == (table.current,) == (opened.ids[-1],)
-
-
-def test_a_click_on_a_problem_shows_its_exemplar(opened, qtbot):
-    opened.page.show_check(
-        CheckView(checked=2, of=2, problems=(Problem(id=ALL[2].id, kind="action", text="Wrong."),))
-    )
-    table = opened.page.check.table
-    qtbot.mouseClick(
-        table.viewport(), Qt.MouseButton.LeftButton, pos=table.visualRect(table.model().index(0, 0)).center()
-    )
-    opened.wait(lambda: opened.page.table.current == ALL[2].id)
-
-
-def test_a_filter_of_what_nobody_compared_says_so(opened):
-    opened.page.filters.show_query(Query(filter=Filter(found=("near duplicate",))))
-    opened.page._on_query()
-    opened.wait(
-        lambda: "Nothing was compared yet. Compare all (Ctrl+Shift+A)" in opened.page.or_words.words.text()
-    )
 
 
 def test_another_embedding_is_chosen_and_a_model_that_is_not_there_changes_nothing(
@@ -227,7 +222,7 @@ def test_another_embedding_is_chosen_and_a_model_that_is_not_there_changes_nothi
     assert opened.page.index_dialog.embedding.currentText() == f"onnx:{tmp_path / 'nowhere'}"
 
 
-def test_what_is_saved_elsewhere_comes_in_and_the_selection_stays(opened, library):
+def test_what_is_saved_elsewhere_comes_in_and_versions_are_compared_side_by_side(opened, library):
     opened.controller.open(ALL[2].id)
     opened.wait(lambda: opened.page.table.current == ALL[2].id)
     before = len(opened.ids)
@@ -235,16 +230,17 @@ def test_what_is_saved_elsewhere_comes_in_and_the_selection_stays(opened, librar
     opened.wait(lambda: len(opened.ids) == before + 1)
     assert [row.id for row in opened.page.table.selected] == [ALL[2].id]
     assert opened.page.table.current == ALL[2].id
-
-
-def test_an_exemplar_that_filters_hide_is_revealed(opened):
-    opened.look_for("flight")
-    opened.window.reveal("click-button-1")
-    opened.wait(lambda: opened.page.table.current == "click-button-1")
-    assert opened.page.filters.search.text() == ""
-    opened.window.reveal("nobody-0")
-    opened.wait(lambda: opened.window.notices.has_notice)
-    assert "nobody-0" in opened.window.notices.text.text()
+    database = Library.open(library.folder / "exemplars.db")
+    database.save(ALL[0].replace(task="Click on Ok."), why="shorter")
+    database.close()
+    opened.controller.open(ALL[0].id)
+    versions = opened.page.detail.versions
+    opened.wait(lambda: len(versions.table.lines_model.lines) == 2)
+    versions.table.selectRow(1)
+    opened.wait(lambda: versions.texts.changed)
+    assert "differ in" in versions.title.text()
+    versions.button.click()
+    opened.wait(lambda: versions.table.lines_model.lines[1].cells[0] == "1, current")
 
 
 def test_the_commands_ask_for_what_is_selected(opened, qtbot):
@@ -299,21 +295,7 @@ def test_a_check_lists_problems_that_lead_to_their_exemplars(opened, library):
     opened.wait(lambda: opened.page.table.current == "wrong")
 
 
-def test_versions_are_compared_side_by_side(opened, library):
-    database = Library.open(library.folder / "exemplars.db")
-    database.save(ALL[0].replace(task="Click on Ok."), why="shorter")
-    database.close()
-    opened.controller.open(ALL[0].id)
-    versions = opened.page.detail.versions
-    opened.wait(lambda: len(versions.table.lines_model.lines) == 2)
-    versions.table.selectRow(1)
-    opened.wait(lambda: versions.texts.changed)
-    assert "differ in" in versions.title.text()
-    versions.button.click()
-    opened.wait(lambda: versions.table.lines_model.lines[1].cells[0] == "1, current")
-
-
-def test_files_are_brought_in_after_showing_what_that_does(opened, library):
+def test_files_are_brought_in_and_written_after_showing_what_that_does(opened, library):
     path = library.folder / "brought.jsonl"
     lines = [exemplar("click-button", 0, id="brought/0", task="Brought.").model_dump_json(), '{"id": "x"}']
     path.write_text("\n".join(lines))
@@ -331,9 +313,6 @@ def test_files_are_brought_in_after_showing_what_that_does(opened, library):
     opened.wait(lambda: opened.window.notices.undo_button.isVisible())
     opened.window.notices.undo_button.click()
     opened.wait(lambda: "brought/0" not in opened.ids)
-
-
-def test_an_export_is_written_and_reported(opened, library):
     opened.look_for("flight")
     opened.page.commands.by_id["export"].action.trigger()
     dialog = opened.page.export_dialog

@@ -42,23 +42,24 @@ def select(window, *places):
     return next(one for one in window.runs.entries(model.step_index(*places[-1])) if "exemplar" in one.text)
 
 
-def test_the_command_opens_the_run_in_view(window: MainWindow, joined, services, session, qtbot: QtBot):
+def test_the_command_opens_the_run_in_view_and_what_is_chosen_is_saved(
+    window: MainWindow, joined, services, session, qtbot: QtBot
+):
     session.step_changed.send(StepView(run=12, number=2, row=samples.step_row(12, 2), live=False))
     qtbot.waitUntil(lambda: window.actions_by_name["keep"].isEnabled())
     window.actions_by_name["keep"].trigger()
     assert services.saving.asked == [("open", 12, ())]
     assert joined.saving.shown.isVisible()
+    joined.saving.open(12)
+    services.saving.changed.send(VIEW)
+    qtbot.waitUntil(joined.saving.shown.save_button.isEnabled)
+    joined.saving.shown.save_button.click()
+    assert services.saving.asked[-1][0] == "save"
+    services.saving.changed.send(SAVED)
+    qtbot.waitUntil(lambda: SAVED.saved.id in joined.saving.shown.saved.words.text())
 
 
-def test_steps_of_a_branch_and_of_what_led_to_it_are_chosen_together(window: MainWindow, joined, services):
-    entry = select(window, (12, 1), (12, 2), (14, 4))
-    assert entry.text == "Save 3 steps as exemplar…"
-    entry.do()
-    assert services.saving.asked == [("open", 14, (1, 2, 4))]
-    assert not select(window, (12, 4), (14, 4)).enabled
-
-
-def test_a_click_shows_a_step_and_one_with_ctrl_only_selects_it(
+def test_steps_are_shown_by_a_click_and_those_of_a_branch_are_chosen_together(
     window: MainWindow, joined, services, session
 ):
     tree, model = window.runs.tree, window.runs.model
@@ -67,16 +68,11 @@ def test_a_click_shows_a_step_and_one_with_ctrl_only_selects_it(
         QTest.mouseClick(tree.viewport(), Qt.MouseButton.LeftButton, held, place)
     assert [one for one in session.asked if one[0] == "show_step"] == [("show_step", 12, 1)]
     assert len(tree.selectionModel().selectedRows()) == 2
-
-
-def test_what_is_chosen_is_saved(window: MainWindow, joined, services, qtbot: QtBot):
-    joined.saving.open(12)
-    services.saving.changed.send(VIEW)
-    qtbot.waitUntil(joined.saving.shown.save_button.isEnabled)
-    joined.saving.shown.save_button.click()
-    assert services.saving.asked[-1][0] == "save"
-    services.saving.changed.send(SAVED)
-    qtbot.waitUntil(lambda: SAVED.saved.id in joined.saving.shown.saved.words.text())
+    entry = select(window, (12, 1), (12, 2), (14, 4))
+    assert entry.text == "Save 3 steps as exemplar…"
+    entry.do()
+    assert services.saving.asked == [("open", 14, (1, 2, 4))]
+    assert not select(window, (12, 4), (14, 4)).enabled
 
 
 def test_recording_is_marked_over_the_page_and_its_end_opens_the_window(

@@ -24,7 +24,7 @@ def choose(window, row):
     return window.run_card
 
 
-def test_a_click_on_a_run_s_row_shows_what_is_known_of_it(shown, session, qtbot):
+def test_a_click_on_a_run_s_row_shows_what_is_known_of_it_and_its_buttons_ask_for_more(shown, session, qtbot):
     tree = shown.runs.tree
     place = tree.visualRect(shown.runs.model.run_index(17)).center()
     qtbot.mouseClick(tree.viewport(), Qt.MouseButton.LeftButton, pos=place)
@@ -33,9 +33,6 @@ def test_a_click_on_a_run_s_row_shows_what_is_known_of_it(shown, session, qtbot)
     assert card.outcome.text().startswith("✗ no success")
     assert card.values["Task"].text() == "miniwob/email-inbox-forward-nl"
     assert not any(one[0] != "open_run" for one in session.asked)
-
-
-def test_the_judge_s_reason_branch_and_figures_are_told(shown):
     row = samples.run_row(
         19,
         verdict=Verdict(success=False, reward=0.5, judge="page", reason="Too dear."),
@@ -54,9 +51,6 @@ def test_the_judge_s_reason_branch_and_figures_are_told(shown):
     assert card.values["Branch of"].text().startswith("Run 18, from before step 3")
     assert card.values["Cost"].text() == "$0.31"
     assert last_step(row) == 4
-
-
-def test_its_buttons_ask_for_the_last_and_the_deciding_step_a_comparison_and_the_task(shown, session):
     wanted = []
     shown.deciding_step_requested.connect(wanted.append)
     shown.runs.compare_run_requested.connect(wanted.append)
@@ -70,9 +64,6 @@ def test_its_buttons_ask_for_the_last_and_the_deciding_step_a_comparison_and_the
     shown.tasks.open_requested.connect(lambda one, allow: opened.append(one))
     card.again.click()
     assert opened == [OpenedTask(task="miniwob/book-flight", seed=3)]
-
-
-def test_a_run_without_steps_or_the_one_in_view_offers_what_it_can(shown):
     card = choose(shown, samples.run_row(15, steps=0))
     assert not card.last.isEnabled()
     assert not card.deciding.isEnabled()
@@ -82,7 +73,13 @@ def test_a_run_without_steps_or_the_one_in_view_offers_what_it_can(shown):
     assert "another run" in card.compare.toolTip()
 
 
-def test_it_stays_while_the_run_goes_on_and_goes_with_escape_or_a_recorded_step(shown, session, qtbot):
+def test_it_follows_what_becomes_of_its_run_and_goes_with_escape_or_a_recorded_step(shown, session, qtbot):
+    card = choose(shown, samples.RUNS.runs[1])
+    assert "current" in card.outcome.text()
+    ended = samples.run_row(18, steps=5, verdict=Verdict(success=True, judge="page"))
+    runs = tuple(ended if row.run == 18 else row for row in samples.RUNS.runs)
+    session.runs_changed.send(samples.RUNS.replace(runs=runs))
+    qtbot.waitUntil(lambda: card.outcome.text().startswith("✓ success"))
     card = choose(shown, samples.run_row(16))
     session.step_changed.send(samples.STEP.replace(observation=samples.ABSTRACTED))
     qtbot.waitUntil(lambda: shown.step_in_view.observation == samples.ABSTRACTED)
@@ -93,12 +90,3 @@ def test_it_stays_while_the_run_goes_on_and_goes_with_escape_or_a_recorded_step(
     session.step_changed.send(samples.recorded_step())
     qtbot.waitUntil(lambda: not card.isVisible())
     assert shown.page.covered
-
-
-def test_it_follows_what_becomes_of_its_run(shown, session, qtbot):
-    card = choose(shown, samples.RUNS.runs[1])
-    assert "current" in card.outcome.text()
-    ended = samples.run_row(18, steps=5, verdict=Verdict(success=True, judge="page"))
-    runs = tuple(ended if row.run == 18 else row for row in samples.RUNS.runs)
-    session.runs_changed.send(samples.RUNS.replace(runs=runs))
-    qtbot.waitUntil(lambda: card.outcome.text().startswith("✓ success"))

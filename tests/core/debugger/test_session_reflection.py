@@ -2,6 +2,7 @@
 
 import pytest
 
+from core.schema.exemplar import Exemplar, ExemplarStep
 from tests.core.stage import page_file, ref_in
 from tests.llm_server import Reply
 
@@ -129,8 +130,18 @@ def test_a_remedy_of_an_earlier_step_is_gone_back_for(at_review, server):
 def test_the_making_of_the_index_is_reported_and_the_exemplars_are_shown(live, server):
     live.session.agent.set_preset("synapse")
     server.script(Reply(text="[3] textbox"), Reply(text="REASON: So.\nACTION: stop []"))
+    # Whatever other tests have had indexed, this one is new.
+    new = Exemplar(
+        id="new",
+        family="notes",
+        environment="own",
+        task="Write a note.",
+        steps=(ExemplarStep(actions=("stop []",)),),
+    )
+    live.session.services().resources.memory.library().save(new)
+    known = len(live.views)
     live.open("miniwob/login-user")
-    assert any("Embedding exemplars" in view.message for view in live.views)
+    assert any("Embedding exemplars" in view.message for view in live.views[known:])
     live.to_review()
     shown = live.step.exemplars
     assert (shown.family, shown.recalled_at) == ("login-user", 1)

@@ -141,7 +141,7 @@ def test_what_is_no_model_says_what_is_wrong_and_what_to_do(tmp_path, monkeypatc
     encoder_in(tmp_path)
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(
-        UsageError, match=r"needs the package onnxruntime, which is not installed; run: .*\[onnx\]"
+        UsageError, match=r"needs the package onnxruntime, which is not installed; run: .*install .*'onnxruntime>=.*tokenizers>="
     ):
         OnnxEmbedding(f"onnx:{tmp_path}")
 

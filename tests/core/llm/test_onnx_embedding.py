@@ -140,8 +140,9 @@ def test_what_is_no_model_says_what_is_wrong_and_what_to_do(tmp_path, monkeypatc
         OnnxEmbedding(f"onnx:{tmp_path}")
     encoder_in(tmp_path)
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    command = ".*install .*'onnxruntime>=.*tokenizers>="
     with pytest.raises(
-        UsageError, match=r"needs the package onnxruntime, which is not installed; run: .*install .*'onnxruntime>=.*tokenizers>="
+        UsageError, match=f"needs the package onnxruntime, which is not installed; run: {command}"
     ):
         OnnxEmbedding(f"onnx:{tmp_path}")
 

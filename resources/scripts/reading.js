@@ -363,7 +363,7 @@ const reading = (() => {
     for (const [record, el] of clear) if (asking.has(el)) out.splice(out.indexOf(record), 1);
     const once = choices.length ? withoutRepeated(out, choices) : out;
     const scroller = document.scrollingElement || document.documentElement;
-    const before = options.known === handed.number ? handed : { rows: new Map(), order: "", html: "" };
+    const before = options.known === handed.number ? handed : { rows: new Map(), order: null, html: "" };
     const rows = new Map(), changed = [];
     for (const record of once) {
       const row = JSON.stringify(record);

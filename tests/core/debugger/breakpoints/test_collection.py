@@ -119,7 +119,7 @@ def test_a_condition_that_fails_stops_the_run_and_says_why(trace, run):
 
 
 def test_a_stored_condition_that_is_no_expression_any_more_stops_the_run(trace, run):
-    trace.stops.add_breakpoint("condition", '{"expression": "pge.url"}')
+    trace.stops.add("breakpoints", {"kind": "condition", "definition": '{"expression": "pge.url"}'})
     (hit,) = Breakpoints(trace).check(next(events_of(trace, run)))
     assert hit.stopped
     assert "did you mean page?" in hit.sentence
@@ -129,8 +129,8 @@ def test_what_is_damaged_is_reported_left_out_and_can_be_removed(trace):
     breakpoints = Breakpoints(trace)
     breakpoints.add(CLICK)
     for definition in ("{", "[1]", "null", '{"above": "much"}', '{"nothing": 1}'):
-        trace.stops.add_breakpoint("figure", definition)
-    trace.stops.add_breakpoint("crossing", "{}")
+        trace.stops.add("breakpoints", {"kind": "figure", "definition": definition})
+    trace.stops.add("breakpoints", {"kind": "crossing", "definition": "{}"})
     read = Breakpoints(trace)
     assert [one.number for one in read.all] == [1]
     assert len(read.problems) == 6
@@ -143,7 +143,7 @@ def test_what_is_damaged_is_reported_left_out_and_can_be_removed(trace):
 
 
 def test_a_row_that_cannot_be_is_damage_of_the_file(trace):
-    trace.stops.add_breakpoint("loop", "{}")
+    trace.stops.add("breakpoints", {"kind": "loop", "definition": "{}"})
     other = sqlite3.connect(trace.path)
     with other:
         other.execute("UPDATE breakpoints SET definition = x'00ff'")
@@ -176,7 +176,7 @@ def test_a_deleted_breakpoint_that_is_restored_has_its_number_and_goes_on_counti
 def test_hits_of_a_breakpoint_that_another_program_deleted_are_stored_all_the_same(trace, run):
     breakpoints = Breakpoints(trace)
     click = breakpoints.add(CLICK)
-    trace.stops.remove_breakpoint(click.number)
+    trace.stops.remove("breakpoints", click.number)
     assert len(ask_all(breakpoints, trace, run)) == 3
     assert len(trace.stops.hits(run)) == 3
 

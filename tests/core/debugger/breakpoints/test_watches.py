@@ -109,8 +109,8 @@ def test_the_last_change_is_found_among_stored_steps(trace, run):
 
 
 def test_what_is_damaged_is_reported_and_can_be_removed(trace):
-    trace.stops.add_watch("smell", "page.url", on_change=False)
-    trace.stops.add_watch("css", "", on_change=False)
+    trace.stops.add("watches", {"kind": "smell", "text": "page.url", "on_change": False})
+    trace.stops.add("watches", {"kind": "css", "text": "", "on_change": False})
     watches = Watches(trace)
     assert watches.all == ()
     assert watches.problems[0].startswith("Watch 1 (smell) cannot be read from ")

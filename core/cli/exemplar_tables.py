@@ -280,7 +280,7 @@ def print_map(settings: Settings, *, as_json: bool) -> None:
         share = 0.0 if found is None else round(found.share, 4)
         put_json({"share": share, "points": [dict(zip(columns, point, strict=True)) for point in points]})
         return
-    put_table(columns, points)
+    put_table(columns, [tuple(map(str, point)) for point in points])
     if found is None:
         say("There are no exemplars yet.")
     else:

@@ -23,7 +23,7 @@ def run_checks(root: Path, argv: Sequence[str]) -> int:
     out, and ``--quick``, which leaves out every test that starts a browser or
     another program.
     Of a linter that passes only one line is shown. The tests are shared
-    among processes, as many as there are processors, two more with browsers,
+    among processes, as many as there are processors, one more with browsers,
     at most four, where `argv` does not say otherwise (``-n 0`` keeps them in
     one). On success the closing line of pytest is
     the last one; after a failure a line naming what failed follows it.
@@ -33,8 +33,8 @@ def run_checks(root: Path, argv: Sequence[str]) -> int:
     if "--quick" in argv:
         rest = ["-m", "not browser and not program", *rest]
     failed = [name for name, words in _LINTERS.items() if with_lint and not _passes(root, name, words)]
-    # Two thirds of the time a worker waits for its browsers, so two more than there are processors keep these busy.
-    waiting = 0 if "--quick" in argv else 2
+    # A worker often waits for its browsers, so one more than there are processors keeps these busy.
+    waiting = 0 if "--quick" in argv else 1
     if _run_pytest(root, rest, workers=(os.cpu_count() or 1) + waiting) != 0:
         failed.append("pytest")
     if failed:

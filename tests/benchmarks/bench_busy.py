@@ -14,23 +14,16 @@ action here: where a page had more time, there is nothing to wait for.
 import argparse
 import re
 import sys
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
-from core.agent.state import Budget
 from core.browser.chromium import find_chromium
 from core.browser.host import BrowserHost
-from core.debugger.headless import RunReport, run_headless
-from core.debugger.services import Services, open_services
-from core.environments.registry import Environments
-from core.llm.endpoints import Keys
-from core.llm.registry import LLMs
-from core.schema.errors import BackstepError
+from core.debugger.headless import RunReport
+from core.debugger.services import Services
 from core.schema.record import Record
-from core.settings.settings import Settings
 from tests.benchmarks.bench_steps import in_browser
+from tests.benchmarks.by_rules import run_by_rules, services_for
 from tests.core.system.busy import busy
 
 TASKS = (
@@ -93,19 +86,8 @@ class Compared(Record):
 
 async def compare(host: BrowserHost, tasks: Sequence[str], seeds: int, processes: int) -> Compared:
     """Do each task idle, then busy, and once more what differs."""
-    with tempfile.TemporaryDirectory() as folder:
-        settings = Settings(database=Path(folder) / "traces.db")
-        services = await open_services(
-            settings,
-            host,
-            llms=LLMs(settings, keys=Keys()),
-            environments=Environments(),
-            config=Path(folder) / "config",
-        )
-        try:
-            return await _compare(services, tasks, range(FIRST_SEED, FIRST_SEED + seeds), processes)
-        finally:
-            await services.close()
+    async with services_for(host) as services:
+        return await _compare(services, tasks, range(FIRST_SEED, FIRST_SEED + seeds), processes)
 
 
 async def _compare(services: Services, tasks: Sequence[str], seeds: range, processes: int) -> Compared:
@@ -138,19 +120,7 @@ async def _compare(services: Services, tasks: Sequence[str], seeds: range, proce
 
 async def done(services: Services, task: str, seed: int) -> Done:
     """Run a task to its end, and return what the trace has of it; a run that cannot begin has nothing there."""
-    try:
-        report = await run_headless(
-            services,
-            services.environments.find(f"miniwob/{task}"),
-            seed,
-            preset="plain",
-            llm=services.llms.routed("rules"),
-            budget=Budget(),
-            on_gate="end",
-        )
-    except BackstepError as error:
-        told = f"{type(error).__name__}: {error}"
-        report = RunReport(run=None, task=f"miniwob/{task}", seed=seed, outcome="error", error=told)
+    report = await run_by_rules(services, services.environments.find(f"miniwob/{task}"), seed, "end")
     if report.run is None:
         return Done(report, actions=(), failed=(), dead=())
     steps = services.store.steps(report.run)

@@ -9,21 +9,14 @@ what the page's permissible actions allow. Needs an installed Chromium.
 
 import argparse
 import asyncio
-import tempfile
-from pathlib import Path
 
-from core.agent.state import Budget
 from core.browser.chromium import ChromiumHost, find_chromium
 from core.debugger.evaluations.selection import fitting
 from core.debugger.exemplars.scripted import ScriptOf, open_world, perform
-from core.debugger.headless import run_headless
-from core.debugger.services import Services, open_services
-from core.environments.registry import Environments
-from core.llm.endpoints import Keys
-from core.llm.registry import LLMs
+from core.debugger.services import Services
 from core.schema.errors import BackstepError, UsageError
 from core.schema.task import Task
-from core.settings.settings import Settings
+from tests.benchmarks.by_rules import run_by_rules, services_for
 from tests.core.exemplars.solvers import BY_MOUSE, SOLVERS, WORKED_OUT
 from tests.core.exemplars.solvers.permitted import permitted
 
@@ -47,19 +40,7 @@ async def played(services: Services, task: Task, seeds: range) -> list[str]:
     """Return for each seed why the built-in LLM failed; nothing for a success."""
     found: list[str] = []
     for seed in seeds:
-        try:
-            report = await run_headless(
-                services,
-                task,
-                seed,
-                preset="plain",
-                llm=services.llms.routed("rules"),
-                budget=Budget(),
-                on_gate="allow",
-            )
-        except BackstepError as error:
-            found.append(str(error))
-            continue
+        report = await run_by_rules(services, task, seed, "allow")
         why = f"{report.outcome}, reward {report.reward}. {report.error}"
         found.append("" if report.success else why.strip())
     return found
@@ -69,19 +50,8 @@ async def run(arguments: argparse.Namespace) -> None:
     executable = arguments.browser or find_chromium()
     if executable is None:
         raise SystemExit("No installed Chromium was found; give one with --browser.")
-    with tempfile.TemporaryDirectory() as folder:
-        settings = Settings(database=Path(folder) / "traces.db")
-        services = await open_services(
-            settings,
-            ChromiumHost(executable),
-            llms=LLMs(settings, keys=Keys()),
-            environments=Environments(),
-            config=Path(folder) / "config",
-        )
-        try:
-            await measure(services, arguments)
-        finally:
-            await services.close()
+    async with services_for(ChromiumHost(executable)) as services:
+        await measure(services, arguments)
 
 
 async def measure(services: Services, arguments: argparse.Namespace) -> None:

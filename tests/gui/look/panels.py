@@ -122,7 +122,6 @@ def stack_long(studio: Studio) -> QWidget:
             current=number == 9,
             argument="a long argument " * number,
             history=tuple(f"{at}. click [{at}]: what came of it in words" for at in range(60)),
-            instruction="Do this, then that. " * 200,
         )
         for number in range(9, 0, -1)
     )

@@ -194,7 +194,7 @@ def main() -> None:
     parser.add_argument("--size", default="1280x800", help="of the window")
     parser.add_argument("--theme", choices=("light", "dark"), help="both where none")
     parser.add_argument("--all", action="store_true", help="for all sizes, text sizes and themes")
-    given = parser.parse_args()
+    given = parser.parse_intermixed_args()
     sheet = Sheet()
     try:
         names = sheet.names_of(given.names)

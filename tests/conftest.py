@@ -2,7 +2,9 @@
 
 import os
 import sys
+import tempfile
 from collections.abc import Generator, Sequence
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -12,6 +14,9 @@ from core.system.memory import GarbageCollector
 # An example may take any time: the machine has other work. Each run of the suite tries other examples.
 settings.register_profile("backstep", deadline=None, max_examples=40)
 settings.load_profile("backstep")
+
+# Playwright's driver is one large script: Node keeps it compiled, where it does so by itself too.
+os.environ.setdefault("NODE_COMPILE_CACHE", str(Path(tempfile.gettempdir()) / "node-compile-cache"))
 
 _GARBAGE = GarbageCollector()
 _START_A_BROWSER = frozenset({"area", "browser", "started_live", "whole_chromium", "whole_stage"})
@@ -50,6 +55,11 @@ def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
     for item in items:
         if isinstance(item, pytest.Function) and not _START_A_BROWSER.isdisjoint(item.fixturenames):
             item.add_marker("browser")
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was imported out of each collection of garbage: it stays until the end."""
+    _GARBAGE.keep_all()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_group
 
 from core.cli.evaluations import add_evaluation_commands
 from core.cli.exemplars import add_exemplar_commands
@@ -22,7 +24,7 @@ EXIT_USAGE = 2
 EXIT_INTERRUPTED = 130
 
 
-def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., Any]) -> typer.Typer:
+def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., Any]) -> TyperGroup:
     """Build the command line over the two things that need Qt."""
     app = typer.Typer(
         cls=Commands, add_completion=False, no_args_is_help=False, pretty_exceptions_enable=False
@@ -52,10 +54,10 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
             )
         raise typer.Exit(run_checks(ROOT, context.args))
 
-    return app
+    return get_group(app)
 
 
-def _invoked(app: typer.Typer) -> Any:
+def _invoked(app: TyperGroup) -> Any:
     try:
         return app(standalone_mode=False)
     except OSError:
@@ -63,7 +65,7 @@ def _invoked(app: typer.Typer) -> Any:
         raise
 
 
-def run_app(app: typer.Typer) -> int:
+def run_app(app: TyperGroup) -> int:
     """Run the command line and return its exit code; known errors are printed as their sentence."""
     print_any_character()
     try:

@@ -3,6 +3,7 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -83,13 +84,18 @@ class InProcess:
     def __call__(self, *words: object) -> Done:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(sys, "argv", ["main.py", *map(str, words)])
-            code = run_app(make_app(open_window=needs_qt, with_embedded=needs_qt))
+            code = run_app(app_without_qt())
         captured = self._capsys.readouterr()
         return Done(code, captured.out, captured.err)
 
 
 def needs_qt(*_: object) -> int:
     raise AssertionError("this command was not to open a window or an embedded browser")
+
+
+@cache
+def app_without_qt():
+    return make_app(open_window=needs_qt, with_embedded=needs_qt)
 
 
 @pytest.fixture

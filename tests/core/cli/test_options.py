@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 
 from core.cli.app import make_app
 from core.trace.store import TraceStore
@@ -66,7 +65,7 @@ def commands(group: Any, *names: str) -> Iterator[tuple[str, ...]]:
             yield (*names, name)
 
 
-COMMANDS = list(commands(typer.main.get_command(make_app(open_window=lambda *_: 0, with_embedded=None))))
+COMMANDS = list(commands(make_app(open_window=lambda *_: 0, with_embedded=None)))
 
 
 @cache

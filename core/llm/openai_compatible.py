@@ -10,7 +10,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import TYPE_CHECKING, Any
 
 from core.llm.advice import FailedRequest, after_attempts, refused_for_good
-from core.llm.costs import Prices
+from core.llm.costs import Prices, count_tokens
 from core.llm.endpoints import header_keys, is_loopback, origin
 from core.llm.errors import (
     LLMFailure,
@@ -25,6 +25,7 @@ from core.llm.limits import Limits, Meter
 from core.llm.openai_format import (
     Assembly,
     Dialect,
+    counted_tokens,
     estimate_prompt,
     own_limit,
     roomy_limit,
@@ -210,7 +211,7 @@ class OpenAICompatibleLLM:
             sent = Dialect(self.honoured).arguments(
                 request, self.model, self.sampling, images=self._takes_images, limited=limited
             )
-            await self._await_turn(sent, announce)
+            await self._await_turn(functools.partial(self._estimate, sent), announce)
             asked = client.chat.completions.with_streaming_response.create(
                 **sent, extra_headers=self._left_out, extra_body=self._body or None
             )
@@ -254,10 +255,12 @@ class OpenAICompatibleLLM:
             announce(f"{self.server} {outcome.reason}; {which} follows.", wait)
             await asyncio.sleep(wait)
 
-    async def _await_turn(self, sent: dict[str, Any], announce: Callable[[str, float], None]) -> None:
-        """Wait until the user's limits allow a call; raises LLMError if they allow none any more."""
+    async def _await_turn(
+        self, estimate: Callable[[], int], announce: Callable[[str, float], None] = lambda reason, wait: None
+    ) -> None:
+        """Wait until the user's limits allow a call of so many tokens; raises LLMError if they allow none any more."""
         # To count takes a long prompt some milliseconds.
-        tokens = 0 if self._limits.tokens_per_minute is None else self._estimate(sent)
+        tokens = 0 if self._limits.tokens_per_minute is None else estimate()
         self._meter.check_cost(self.name, self._limits, self.model, self._prices)
         while True:
             wait, limit = self._meter.wait(self._limits, tokens)
@@ -288,7 +291,7 @@ class OpenAICompatibleLLM:
         started = time.perf_counter()
         client = await self._open()
         sent = Dialect().arguments(request, self.model, self.sampling, images=True)
-        await self._await_turn(sent, lambda reason, wait: None)
+        await self._await_turn(functools.partial(self._estimate, sent))
         resource = client.responses if path == "/responses" else client.chat.completions
         asked = resource.with_streaming_response.create(  # type: ignore[call-overload]
             **({"input": []} if path == "/responses" else {"messages": []}),
@@ -318,10 +321,18 @@ class OpenAICompatibleLLM:
         return found
 
     async def embeddings(self, texts: list[str]) -> Any:
-        """Return what the server answers for the vectors of texts, as plain JSON, or an LLMFailure; raises LLMError."""
+        """Return what the server answers for the vectors of texts, as plain JSON, or an LLMFailure.
+
+        The user's limits hold as for a reply. Raises LLMError.
+        """
         from core.llm import wire
 
         client = (await self._open()).with_options(max_retries=self._attempts - 1)
+
+        def estimate() -> int:
+            return sum(map(count_tokens, texts))
+
+        await self._await_turn(estimate)
         asked = client.embeddings.with_streaming_response.create(
             model=self.model,
             input=texts,
@@ -329,7 +340,13 @@ class OpenAICompatibleLLM:
             extra_headers=self._left_out,
             extra_body=self._body or None,
         )
-        return await self._whole(asked, wire.LARGEST_VECTORS, self._timeout, self._total_timeout)
+        answer = await self._whole(asked, wire.LARGEST_VECTORS, self._timeout, self._total_timeout)
+        if not isinstance(answer, LLMFailure):
+            told = answer.get("usage") if isinstance(answer, dict) else None
+            tokens = counted_tokens(told, "prompt_tokens")
+            usage = Usage(prompt_tokens=estimate() if tokens is None else tokens, estimated=tokens is None)
+            self._meter.count(usage, self._prices.cost("", usage, self.model), self.model, "")
+        return answer
 
     async def _whole(
         self,

@@ -416,16 +416,18 @@ class Assembly:
         return Usage(prompt_tokens=estimate_prompt(sent), completion_tokens=completion, estimated=True)
 
     def _add_usage(self, usage: object) -> None:
-        prompt = _tokens(usage, "prompt_tokens")
+        prompt = counted_tokens(usage, "prompt_tokens")
         if prompt is None:
             return
-        cached = _tokens(_get(usage, "prompt_tokens_details"), "cached_tokens")
+        cached = counted_tokens(_get(usage, "prompt_tokens_details"), "cached_tokens")
         if cached is None:
-            cached = _tokens(usage, "prompt_cache_hit_tokens")  # DeepSeek's own name
-        self.reasoning_tokens = _tokens(_get(usage, "completion_tokens_details"), "reasoning_tokens") or 0
+            cached = counted_tokens(usage, "prompt_cache_hit_tokens")  # DeepSeek's own name
+        self.reasoning_tokens = (
+            counted_tokens(_get(usage, "completion_tokens_details"), "reasoning_tokens") or 0
+        )
         self._usage = Usage(
             prompt_tokens=prompt,
-            completion_tokens=_tokens(usage, "completion_tokens") or 0,
+            completion_tokens=counted_tokens(usage, "completion_tokens") or 0,
             cached_tokens=cached or 0,
         )
 
@@ -493,7 +495,7 @@ def _words_of(content: object, name: str) -> str:
     return content if isinstance(content, str) and name == "text" else ""
 
 
-def _tokens(thing: object, name: str) -> int | None:
+def counted_tokens(thing: object, name: str) -> int | None:
     """Return a count of tokens, or None if there is none that can be right."""
     count = _get(thing, name)
     fits = isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= _MOST_TOKENS

@@ -6,8 +6,10 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
+from core.llm.costs import Price, Prices, count_tokens
 from core.llm.embedding import BATCH, EndpointEmbedding, HashedWords
 from core.llm.endpoints import Keys
+from core.llm.limits import Limits, Meter
 from core.llm.openai_compatible import OpenAICompatibleLLM
 from core.llm.registry import LLMs
 from core.schema.errors import LLMError
@@ -20,7 +22,7 @@ def server():
         yield server
 
 
-def serve(server: HTTPServer, vectors) -> list[int]:
+def serve(server: HTTPServer, vectors, used=1) -> list[int]:
     sizes: list[int] = []
 
     def answer(request: Request) -> Response:
@@ -36,7 +38,7 @@ def serve(server: HTTPServer, vectors) -> list[int]:
                     "object": "list",
                     "data": data,
                     "model": "m",
-                    "usage": {"prompt_tokens": 1, "total_tokens": 1},
+                    "usage": {"prompt_tokens": used, "total_tokens": used},
                 }
             ),
             content_type="application/json",
@@ -59,6 +61,39 @@ async def test_texts_are_sent_in_batches_and_come_back_in_order_at_unit_length(s
     rows = await embedded(server, [str(n) for n in range(BATCH + 3)])
     assert sizes == [BATCH, 3]
     assert np.allclose(rows[5], np.array([5.0, 1.0]) / np.sqrt(26.0))
+
+
+async def test_embeddings_cost_what_the_server_counts_and_end_at_the_limit_of_the_user(server):
+    sizes = serve(server, lambda text: [float(text), 1.0], used=BATCH * 1000)
+    prices = Prices((Price(models=("m",), input=1, output=0),))
+    meter = Meter()
+    with pytest.raises(
+        LLMError, match=r"has cost \$0.064 since the program started, and its max_cost is \$0.06"
+    ):
+        await embedded(server, ["1"] * (BATCH + 1), prices=prices, meter=meter, limits=Limits(max_cost=0.06))
+    assert sizes == [BATCH]
+    assert meter.spent == pytest.approx(0.064)
+
+
+@pytest.mark.parametrize("used", [None, "many", -1])
+async def test_embeddings_that_the_server_does_not_count_are_estimated(server, used):
+    serve(server, lambda text: [1.0, 1.0], used=used)
+    meter = Meter()
+    await embedded(
+        server, ["one two three"], prices=Prices((Price(models=("m",), input=1, output=0),)), meter=meter
+    )
+    assert meter.spent == pytest.approx(count_tokens("one two three") / 1e6)
+
+
+async def test_embeddings_wait_at_a_rate(server, monkeypatch):
+    sizes = serve(server, lambda text: [1.0, 1.0])
+    waits = []
+    monkeypatch.setattr("core.llm.limits._MINUTE", 0.5)
+    waited = Meter.wait
+    monkeypatch.setattr(Meter, "wait", lambda self, *given: waits.append(waited(self, *given)) or waits[-1])
+    await embedded(server, ["1"] * (BATCH + 1), limits=Limits(requests_per_minute=1))
+    assert sizes == [BATCH, 1]
+    assert "requests_per_minute = 1" in [limit for wait, limit in waits if wait > 0]
 
 
 @pytest.mark.parametrize("vector", [[0.0, 0.0], [float("inf"), 1.0]])

@@ -1,5 +1,6 @@
 """The commands that make many runs and compare them: eval, bisect and repair."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,6 +10,65 @@ from core.cli.options import EXIT_UNFINISHED, LLMName, Measured, PresetName, Pro
 from core.schema.errors import UsageError
 
 # What a command needs is imported when it is called: the window is to open quickly.
+
+
+@dataclass(frozen=True, kw_only=True)
+class RepairOptions(Proved):
+    """The options of the command `repair`."""
+
+    run: Annotated[int | None, typer.Argument(help="The number of a failed run.", min=1)] = None
+    evaluation: Annotated[
+        str, typer.Option("--evaluation", help="Mend the largest groups of failures of this evaluation.")
+    ] = ""
+    most: Annotated[
+        int, typer.Option("--most", min=1, max=100, help="How many groups, with --evaluation.")
+    ] = 3
+    llm: Annotated[
+        str, typer.Option("--llm", help="An LLM that proposes changes besides the patches of causes.")
+    ] = ""
+    change: Annotated[
+        Path | None,
+        typer.Option("--change", help="A folder with changed files, laid out as the config folder."),
+    ] = None
+    edits: Annotated[
+        str,
+        typer.Option(
+            "--edits", help="Search-and-replace blocks to try, or @FILE with them. See the documentation."
+        ),
+    ] = ""
+    pairs: Annotated[
+        int, typer.Option("--pairs", min=5, max=100, help="Cases to choose a change by, at most.")
+    ] = 8
+    sealed: Annotated[
+        int, typer.Option("--sealed", min=0, max=100, help="Cases that are looked at once, at the end.")
+    ] = 4
+    others: Annotated[
+        int, typer.Option("--others", min=0, max=1000, help="Cases that passed and are tried, at most.")
+    ] = 12
+    optimise: Annotated[
+        bool,
+        typer.Option(
+            "--optimise", help="Let GEPA rewrite the files of --component, by the runs of --evaluation."
+        ),
+    ] = False
+    component: Annotated[
+        list[str] | None,
+        typer.Option("--component", help="A file that GEPA may rewrite; repeat it for more."),
+    ] = None
+    max_runs: Annotated[
+        int, typer.Option("--max-runs", min=4, max=10_000, help="How many runs GEPA makes at most.")
+    ] = 60
+    keep: Annotated[bool, typer.Option("--keep", help="Write what is proven to your own files.")] = False
+    no_runs: Annotated[
+        bool,
+        typer.Option("--no-runs", help="Make no runs: only tell, or keep, what was proved as --name."),
+    ] = False
+
+    def limits(self) -> Any:
+        """Return the limits of all runs together."""
+        from core.debugger.evaluations.records import RunLimits
+
+        return RunLimits(max_calls=self.max_calls, max_cost=self.max_cost, max_minutes=self.max_minutes)
 
 
 def add_evaluation_commands(app: typer.Typer, with_embedded: Any) -> None:
@@ -143,86 +203,16 @@ def add_evaluation_commands(app: typer.Typer, with_embedded: Any) -> None:
 
     @app.command()
     @with_groups
-    def repair(
-        run: Annotated[int | None, typer.Argument(help="The number of a failed run.", min=1)] = None,
-        evaluation: Annotated[
-            str, typer.Option("--evaluation", help="Mend the largest groups of failures of this evaluation.")
-        ] = "",
-        most: Annotated[
-            int, typer.Option("--most", min=1, max=100, help="How many groups, with --evaluation.")
-        ] = 3,
-        llm: Annotated[
-            str, typer.Option("--llm", help="An LLM that proposes changes besides the patches of causes.")
-        ] = "",
-        change: Annotated[
-            Path | None,
-            typer.Option("--change", help="A folder with changed files, laid out as the config folder."),
-        ] = None,
-        edits: Annotated[
-            str,
-            typer.Option(
-                "--edits", help="Search-and-replace blocks to try, or @FILE with them. See the documentation."
-            ),
-        ] = "",
-        pairs: Annotated[
-            int, typer.Option("--pairs", min=5, max=100, help="Cases to choose a change by, at most.")
-        ] = 8,
-        sealed: Annotated[
-            int, typer.Option("--sealed", min=0, max=100, help="Cases that are looked at once, at the end.")
-        ] = 4,
-        others: Annotated[
-            int, typer.Option("--others", min=0, max=1000, help="Cases that passed and are tried, at most.")
-        ] = 12,
-        optimise: Annotated[
-            bool,
-            typer.Option(
-                "--optimise", help="Let GEPA rewrite the files of --component, by the runs of --evaluation."
-            ),
-        ] = False,
-        component: Annotated[
-            list[str] | None,
-            typer.Option("--component", help="A file that GEPA may rewrite; repeat it for more."),
-        ] = None,
-        max_runs: Annotated[
-            int, typer.Option("--max-runs", min=4, max=10_000, help="How many runs GEPA makes at most.")
-        ] = 60,
-        keep: Annotated[bool, typer.Option("--keep", help="Write what is proven to your own files.")] = False,
-        no_runs: Annotated[
-            bool,
-            typer.Option("--no-runs", help="Make no runs: only tell, or keep, what was proved as --name."),
-        ] = False,
-        *,
-        proved: Proved,
-    ) -> None:
+    def repair(asked: RepairOptions) -> None:
         """Find changes that mend a failed run, and prove them by runs with and without. Only --keep writes files."""
-        from core.cli.repair import RepairAsked
         from core.cli.repair import repair as carry_out
-        from core.settings.user_file import read_text
 
-        if (run is None) == (not evaluation):
+        if (asked.run is None) == (not asked.evaluation):
             raise UsageError("Give the number of a failed run, or --evaluation NAME.")
-        if no_runs and not proved.name:
+        if asked.no_runs and not asked.name:
             raise UsageError("Use --name with --no-runs, to say which proof is meant.")
-        if optimise and not (evaluation and component and llm):
+        if asked.optimise and not (asked.evaluation and asked.component and asked.llm):
             raise UsageError("Give --optimise an --evaluation, the --llm that rewrites, and a --component.")
-        settings = proved.settings()
-        asked = RepairAsked(
-            run=run or 0,
-            evaluation=evaluation,
-            llm=llm,
-            change=change,
-            edits=read_text(Path(edits[1:])) if edits.startswith("@") else edits,
-            optimise=optimise,
-            components=tuple(component or ()),
-            max_runs=max_runs,
-            keep=keep,
-            no_runs=no_runs,
-            most=1 if optimise else most,
-            pairs=pairs,
-            sealed=sealed,
-            others=others,
-            as_json=proved.as_json,
-            **proved.asked,
-        )
-        is_mended = carry_out(asked, settings, proved.environments(settings), with_embedded)
+        settings = asked.settings()
+        is_mended = carry_out(asked, settings, asked.environments(settings), with_embedded)
         raise typer.Exit(0 if is_mended else EXIT_UNFINISHED)

@@ -2,6 +2,7 @@
 
 from core.browser.chromium import chromium_at
 from core.browser.sharing import SharedChromium
+from core.cli.evaluations import RepairOptions
 from core.cli.output import say
 from core.cli.runs import reading
 from core.cli.surroundings import in_loop, open_unattended
@@ -9,7 +10,6 @@ from core.debugger.evaluations.engine import planned
 from core.debugger.evaluations.figures import done_of
 from core.debugger.evaluations.local import lanes_of, services_of
 from core.debugger.evaluations.proof_records import Spot
-from core.debugger.evaluations.records import RunLimits
 from core.debugger.repair.optimising import Optimised, check_installed, optimise
 from core.environments.registry import Environments
 from core.schema.errors import UsageError
@@ -19,24 +19,14 @@ from core.trace.evaluations import evaluation_named
 from core.trace.records import RunRow
 
 
-def optimised(
-    evaluation: str,
-    row: RunRow,
-    components: tuple[str, ...],
-    llm: str,
-    settings: Settings,
-    environments: Environments,
-    *,
-    most_runs: int,
-    limits: RunLimits,
-    concurrency: int,
-) -> Optimised:
-    """Rewrite the files `components` by the cases of an evaluation that the agent of a run did, and say how well.
+def optimised(asked: RepairOptions, row: RunRow, settings: Settings, environments: Environments) -> Optimised:
+    """Rewrite the files that are asked for by the cases of an evaluation that the agent of a run did, and say how well.
 
     The runs are made in one Chromium, as those of an evaluation are. Raises UsageError, DataError, TraceError, and
     the errors of browsers and LLMs.
     """
     check_installed()
+    evaluation = asked.evaluation
     with reading(settings) as store:
         stored = evaluation_named(store, evaluation)
         if stored is None:
@@ -47,14 +37,14 @@ def optimised(
         raise UsageError(f"The evaluation {evaluation} has no agent {row.preset} with {row.llm}.")
     variant = variants[0]
     spots = [Spot(task=one.task, seed=one.seed) for one in done if one.variant == variant.name]
-    llms = open_unattended(settings, llm, variant.llm)
+    llms = open_unattended(settings, asked.llm, variant.llm)
     name = "chromium" if settings.browser == "embedded" else settings.browser
     browser = SharedChromium(chromium_at(name), dialogs=settings.dialogs)
 
     async def work() -> Optimised:
         async with (
             services_of(settings, environments, llms, browser) as services,
-            lanes_of(services, browser, concurrency, lambda asked: None) as lanes,
+            lanes_of(services, browser, asked.concurrency or 1, lambda asked: None) as lanes,
         ):
             return await optimise(
                 services,
@@ -62,11 +52,11 @@ def optimised(
                 f"GEPA of {evaluation}",
                 variant,
                 tuple(dict.fromkeys(spots)),
-                components,
-                services.llms.routed(llm),
+                tuple(asked.component or ()),
+                services.llms.routed(asked.llm),
                 settings.database.parent / "gepa",
-                most_runs=most_runs,
-                limits=limits,
+                most_runs=asked.max_runs,
+                limits=asked.limits(),
             )
 
     made = in_loop(work())

@@ -231,7 +231,10 @@ class Measured(Proved):
 
 
 def with_groups(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the fields of its parameters that are dataclasses of options, as options of its own."""
+    """Give a command the fields of its parameters that are dataclasses of options, as options of its own.
+
+    Help lists what a dataclass adds before what it has from others.
+    """
     own: list[inspect.Parameter] = []
     groups: dict[str, Any] = {}
     for parameter in inspect.signature(function, eval_str=True).parameters.values():
@@ -247,7 +250,7 @@ def with_groups(function: Callable[..., None]) -> Callable[..., None]:
             annotation=get_type_hints(group, include_extras=True)[option.name],
         )
         for group in groups.values()
-        for option in fields(group)
+        for option in sorted(fields(group), key=lambda option: option.name not in group.__annotations__)
     ]
 
     @functools.wraps(function)

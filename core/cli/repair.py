@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from core.agent.resources import AgentResources
 from core.cli.causes import causes_json
 from core.cli.evaluation import carried_out
+from core.cli.evaluations import RepairOptions
 from core.cli.output import put, put_json, put_lines, say, verdict_word
 from core.cli.runs import reading
 from core.cli.surroundings import WithEmbedded, in_loop, open_unattended, resources_of
@@ -17,7 +18,7 @@ from core.debugger.evaluations.engine import planned
 from core.debugger.evaluations.figures import done_of
 from core.debugger.evaluations.proof import check_failed, proof_of, repair_plan
 from core.debugger.evaluations.proof_records import Candidate, CandidateProof, Proof
-from core.debugger.evaluations.records import EvaluationPlan, RepairRequest, RunLimits
+from core.debugger.evaluations.records import EvaluationPlan, RepairRequest
 from core.debugger.evaluations.request import named, texts_in
 from core.debugger.repair.candidates import alike_runs, from_blocks, from_causes, from_files, keep, together
 from core.debugger.repair.proposing import ProposedChange, propose
@@ -25,41 +26,13 @@ from core.environments.registry import Environments
 from core.schema.errors import UsageError
 from core.schema.formats import count
 from core.settings.settings import Settings, config_folder
+from core.settings.user_file import read_text
 from core.trace.evaluated import evaluated_runs
 from core.trace.evaluations import evaluation_named
 from core.trace.records import RunRow
 from core.trace.store import TraceStore
 
 _MOST_CANDIDATES = 5
-
-
-class RepairAsked(RunLimits):
-    """What the command was asked."""
-
-    run: int = 0
-    evaluation: str = ""
-    llm: str = ""
-    """The LLM that proposes changes besides the patches of causes; empty for none."""
-    change: Path | None = None
-    """A folder with changed files, in place of all other candidates."""
-    edits: str = ""
-    """Search-and-replace blocks, in place of all other candidates."""
-    optimise: bool = False
-    """Whether GEPA rewrites `components`, in place of all other candidates."""
-    components: tuple[str, ...] = ()
-    max_runs: int = 60
-    """Runs that GEPA makes at most."""
-    keep: bool = False
-    no_runs: bool = False
-    """Whether only what was proved under `name` is told and kept."""
-    most: int = 3
-    """Groups of failures of an evaluation that are mended."""
-    name: str = ""
-    pairs: int = 8
-    sealed: int = 4
-    others: int = 12
-    concurrency: int = 1
-    as_json: bool = False
 
 
 class Failures(NamedTuple):
@@ -71,7 +44,7 @@ class Failures(NamedTuple):
 
 
 def repair(
-    asked: RepairAsked, settings: Settings, environments: Environments, with_embedded: WithEmbedded
+    asked: RepairOptions, settings: Settings, environments: Environments, with_embedded: WithEmbedded
 ) -> bool:
     """Find changes, try them, print what came of them, and keep those that are proven if that is asked.
 
@@ -106,7 +79,7 @@ def repair(
 
 
 def _repaired(
-    asked: RepairAsked,
+    asked: RepairOptions,
     settings: Settings,
     environments: Environments,
     with_embedded: WithEmbedded,
@@ -117,7 +90,7 @@ def _repaired(
     with reading(settings) as store:
         groups = _groups(asked, store, resources, files)
     for number, failures in enumerate(groups, 1):
-        name = f"{asked.name} {number}" if asked.name and number > 1 else asked.name
+        name = f"{asked.name} {number}" if asked.name and number > 1 else asked.name or ""
         try:
             request, plan = _plan(asked, name, failures, settings, environments, resources, files)
         except UsageError as error:
@@ -139,10 +112,10 @@ def _repaired(
 
 
 def _groups(
-    asked: RepairAsked, store: TraceStore, resources: AgentResources, files: AgentFiles
+    asked: RepairOptions, store: TraceStore, resources: AgentResources, files: AgentFiles
 ) -> list[Failures]:
     """Return the run that is to be mended, or the largest groups of failures of an evaluation."""
-    if not asked.evaluation:
+    if asked.run is not None:
         row = store.run(asked.run)
         own = resources.changed(store.changes(row.run))
         return [Failures(row, causes_of(store, row.run, own, files), alike_runs(store, row, own, files))]
@@ -158,12 +131,12 @@ def _groups(
             by_place.setdefault((row.preset, place), []).append((row, causes))
     if not by_place:
         raise UsageError(f"The evaluation {asked.evaluation} has no failures to mend.")
-    largest = sorted(by_place.values(), key=len, reverse=True)[: asked.most]
+    largest = sorted(by_place.values(), key=len, reverse=True)[: 1 if asked.optimise else asked.most]
     return [Failures(*group[0], alike=tuple(row.run for row, _ in group[1:])) for group in largest]
 
 
 def _plan(
-    asked: RepairAsked,
+    asked: RepairOptions,
     name: str,
     failures: Failures,
     settings: Settings,
@@ -173,15 +146,11 @@ def _plan(
 ) -> tuple[RepairRequest, EvaluationPlan]:
     """Return what is to be proved: that of an earlier start with this name, or candidates that are found now."""
     fields: dict[str, Any] = {
-        **asked.model_dump(include=set(RunLimits.model_fields)),
+        **asked.asked,
+        **{part: getattr(asked, part) for part in ("evaluation", "pairs", "sealed", "others")},
         "run": failures.row.run,
         "name": name,
-        "evaluation": asked.evaluation,
         "alike": failures.alike,
-        "concurrency": asked.concurrency,
-        "pairs": asked.pairs,
-        "sealed": asked.sealed,
-        "others": asked.others,
     }
     with reading(settings) as store:
         stored = evaluation_named(store, name) if name else None
@@ -211,33 +180,24 @@ def _plan(
 
 
 def _optimised(
-    asked: RepairAsked, failures: Failures, settings: Settings, environments: Environments
+    asked: RepairOptions, failures: Failures, settings: Settings, environments: Environments
 ) -> dict[str, object]:
     """Return the candidate that GEPA made, the cases that it was made by, and the limits that are left."""
     from core.cli.optimise import optimised
 
-    made = optimised(
-        asked.evaluation,
-        failures.row,
-        asked.components,
-        asked.llm,
-        settings,
-        environments,
-        most_runs=asked.max_runs,
-        limits=asked,
-        concurrency=asked.concurrency,
-    )
+    made = optimised(asked, failures.row, settings, environments)
     if made.candidate is None:
         raise UsageError(f"GEPA found no texts that are better than those in use. {made.why}".rstrip())
-    if reached := asked.reached(made.spent):
+    limits = asked.limits()
+    if reached := limits.reached(made.spent):
         raise UsageError(f"{reached} Give a higher one with the same command, to prove what GEPA has found.")
     # What passed is looked for in all stored runs: those of the evaluation are used.
     proved_by = {"alike": (), "used": made.spots, "evaluation": ""}
-    return {"candidates": (made.candidate,), **proved_by, **asked.after(made.spent).model_dump()}
+    return {"candidates": (made.candidate,), **proved_by, **limits.after(made.spent).model_dump()}
 
 
 def _candidates(
-    asked: RepairAsked,
+    asked: RepairOptions,
     failures: Failures,
     store: TraceStore,
     settings: Settings,
@@ -267,10 +227,11 @@ def _candidates(
     return candidates
 
 
-def _given(asked: RepairAsked, resources: AgentResources, files: AgentFiles) -> Candidate | None:
+def _given(asked: RepairOptions, resources: AgentResources, files: AgentFiles) -> Candidate | None:
     """Return the change that was given; None if none was."""
     if asked.edits:
-        return from_blocks(asked.edits, files, resources)
+        blocks = read_text(Path(asked.edits[1:])) if asked.edits.startswith("@") else asked.edits
+        return from_blocks(blocks, files, resources)
     if asked.change is not None:
         return from_files(texts_in(asked.change), files, resources, f"the files of {asked.change}")
     return None

@@ -31,7 +31,7 @@ def send(settings: Settings, run: int, form: str, endpoint: str, *, content: boo
     """Send a run to a collector; raises UsageError if there is no such run, and WorldError."""
     if form != "otel":
         raise UsageError("--endpoint is only for --format otel. For other formats, use --output.")
-    from core.trace.exports.otel_send import send_otel  # OpenTelemetry: only when something is sent.
+    from core.trace.exports.otel_send import send_otel  # It imports OpenTelemetry.
 
     with reading(settings) as store, without_secrets(store, run) as hidden:
         spans = send_otel(hidden, run, endpoint, content=content)

@@ -7,22 +7,15 @@ from urllib.parse import urljoin, urlsplit
 
 import requests
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import Event, ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExportResult
-from opentelemetry.sdk.util.instrumentation import InstrumentationScope
-from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, TraceFlags
 
 from core.schema.errors import UsageError, WorldError
-from core.system.program import program_version
 from core.trace.exports.hiding import hiding
-from core.trace.exports.otel_spans import Span, Value, resource, spans_of
-from core.trace.exports.steps import AGENT
+from core.trace.exports.otel_spans import spans_of
 from core.trace.store import TraceStore
 
 PATH = "/v1/traces"
 SECONDS = 10.0
-_KINDS = {"internal": SpanKind.INTERNAL, "client": SpanKind.CLIENT}
 
 
 @hiding
@@ -36,8 +29,6 @@ def send_otel(store: TraceStore, run: int, endpoint: str, *, content: bool = Fal
     """
     url = _traces_url(endpoint)
     spans = spans_of(store, run, content=content)
-    source = Resource(resource())
-    scope = InstrumentationScope(AGENT, program_version())
     session = requests.Session()
     redirects: list[str] = []
 
@@ -49,7 +40,7 @@ def send_otel(store: TraceStore, run: int, endpoint: str, *, content: bool = Fal
     exporter = OTLPSpanExporter(endpoint=url, timeout=SECONDS, session=session)
     try:
         with _reasons() as reasons:
-            result = exporter.export([_readable(span, source, scope) for span in spans])
+            result = exporter.export(spans)
     finally:
         exporter.shutdown()
     if redirects:  # The exporter takes them for a success.
@@ -78,36 +69,6 @@ def _bare(url: str) -> str:
     """Return an address without user information, query and fragment."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
-
-
-def _readable(span: Span, source: Resource, scope: InstrumentationScope) -> ReadableSpan:
-    return ReadableSpan(
-        name=span.name,
-        context=_context(span.trace, span.id),
-        parent=_context(span.trace, span.parent) if span.parent else None,
-        resource=source,
-        attributes=_clean(span.attributes),
-        events=[Event(event.name, _clean(event.attributes), event.time) for event in span.events],
-        kind=_KINDS[span.kind],
-        instrumentation_scope=scope,
-        status=Status(StatusCode.ERROR, _text(span.error)) if span.error is not None else Status(),
-        start_time=span.start,
-        end_time=span.end,
-    )
-
-
-def _context(trace: str, id: str) -> SpanContext:
-    flags = TraceFlags(TraceFlags.SAMPLED)
-    return SpanContext(int(trace, 16), int(id, 16), is_remote=False, trace_flags=flags)
-
-
-def _clean(attributes: dict[str, Value]) -> dict[str, Value]:
-    return {key: _text(value) if isinstance(value, str) else value for key, value in attributes.items()}
-
-
-def _text(text: str) -> str:
-    """Return the text as UTF-8 can hold it: half of a surrogate pair becomes a question mark."""
-    return text.encode(errors="replace").decode()
 
 
 @contextmanager

@@ -7,13 +7,21 @@ format that collectors read.
 """
 
 import json
-from typing import Any, Literal
+from base64 import b64decode
+from collections.abc import Sequence
+from typing import Any
 from urllib.parse import urlsplit
+
+from google.protobuf.json_format import MessageToDict
+from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import Event, ReadableSpan
+from opentelemetry.sdk.util.instrumentation import InstrumentationScope
+from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, TraceFlags
 
 from core.llm.registry import PREFIX
 from core.schema.events import BrowserEvent
 from core.schema.messages import LLMReply, Message
-from core.schema.record import Record
 from core.schema.step import Acted, CallRecord, Phase, calls_of
 from core.settings.settings import LOCAL_PREFIX
 from core.system.program import program_version
@@ -24,49 +32,16 @@ from core.trace.exports.steps import AGENT, RunStep, id_of, steps_of
 from core.trace.records import RunRow, StepTimes
 from core.trace.store import TraceStore
 
-Value = str | bool | int | float | tuple[str, ...]
+Value = str | bool | int | float | tuple[str, ...] | None
 _FAILURES = ("crash", "hang", "replaced", "certificate", "load_failed")
 """Kinds of browser events that are written as exceptions."""
 
 
-class SpanEvent(Record):
-    """An event at one moment of a span."""
-
-    name: str
-    time: int
-    """Nanoseconds since the epoch."""
-    attributes: dict[str, Value] = {}
-
-
-class Span(Record):
-    """One span; the trace's and the spans' ids are the same whenever a run is exported."""
-
-    trace: str
-    """32 hexadecimal digits."""
-    id: str
-    """16 hexadecimal digits."""
-    parent: str = ""
-    name: str
-    kind: Literal["internal", "client"] = "internal"
-    start: int
-    """Nanoseconds since the epoch."""
-    end: int
-    attributes: dict[str, Value] = {}
-    events: tuple[SpanEvent, ...] = ()
-    error: str | None = None
-    """Why what it stands for failed; None if it did not."""
-
-
-def resource() -> dict[str, Value]:
-    """Return what all spans of a run come from."""
-    return {"service.name": AGENT, "service.version": program_version()}
-
-
-def spans_of(store: TraceStore, run: int, *, content: bool = False) -> tuple[Span, ...]:
+def spans_of(store: TraceStore, run: int, *, content: bool = False) -> tuple[ReadableSpan, ...]:
     """Return the spans of a run, each after its parent; raises TraceError if a part of it is damaged.
 
-    Without `content` they hold no words of the task, the pages, the prompts
-    and the replies, and nothing that was typed.
+    Their ids are the same whenever a run is exported. Without `content` they hold no words of the task, the pages,
+    the prompts and the replies, and nothing that was typed.
     """
     row = store.run(run)
     made = _Spans(store, row, content)
@@ -74,9 +49,9 @@ def spans_of(store: TraceStore, run: int, *, content: bool = False) -> tuple[Spa
     times = {one.number: one for one in store.times(run)}
     end = row.ended or max([row.started, *(one.ended for one in times.values())])
     spans = [made.of_run(end)]
-    spans += [made.of_call(call, spans[0].id) for call in store.calls.of(run) if call.step == 0]
+    spans += [made.of_call(call, spans[0]) for call in store.calls.of(run) if call.step == 0]
     for step in steps:
-        spans += made.of_step(step, times[step.number], spans[0].id)
+        spans += made.of_step(step, times[step.number], spans[0])
     return tuple(spans)
 
 
@@ -88,10 +63,12 @@ class _Spans:
         self._row = row
         self._content = content
         self._trace = id_of(row)
+        self._resource = Resource({"service.name": AGENT, "service.version": program_version()})
+        self._scope = InstrumentationScope(AGENT, program_version())
 
-    def of_run(self, end: float) -> Span:
+    def of_run(self, end: float) -> ReadableSpan:
         row = self._row
-        attributes: dict[str, Value | None] = {
+        attributes: dict[str, Value] = {
             "gen_ai.operation.name": "invoke_agent",
             "gen_ai.provider.name": _provider(row.llm),
             "gen_ai.agent.name": AGENT,
@@ -120,18 +97,15 @@ class _Spans:
             attributes["gen_ai.output.messages"] = _json([_message("assistant", row.answer)])
             attributes["url.full"] = row.start_url
         events = [self._event(event.event, event.time) for event in self._store.pages.events(row.run)]
-        error = row.error or "The run failed." if row.outcome == "error" else None
-        if error is not None:
-            attributes["error.type"] = "run failed"
-            events.append(_exception("run failed", error, end))
+        error = ("run failed", row.error or "The run failed.") if row.outcome == "error" else None
         return self._span(
-            f"invoke_agent {AGENT}", ("run",), "", row.started, end, attributes, events=events, error=error
+            f"invoke_agent {AGENT}", ("run",), None, row.started, end, attributes, events=events, error=error
         )
 
-    def of_step(self, step: RunStep, times: StepTimes, parent: str) -> list[Span]:
+    def of_step(self, step: RunStep, times: StepTimes, parent: ReadableSpan) -> list[ReadableSpan]:
         """Return the step's span, and those of its phases, calls and action."""
         row = step.row
-        attributes: dict[str, Value | None] = {
+        attributes: dict[str, Value] = {
             "backstep.step": row.number,
             "backstep.trial": row.trial,
             "backstep.origin": step.origin,
@@ -145,27 +119,26 @@ class _Spans:
         if self._content:
             attributes |= {"backstep.thought": row.thought, "backstep.action": row.action}
         whole = self._span(f"step {row.number}", (row.number,), parent, times.begun, times.ended, attributes)
-        spans, by_phase = [whole], dict[Phase, Span]()
+        spans, by_phase = [whole], dict[Phase, ReadableSpan]()
         since = times.begun
         for timed in times.phases:
             phase = timed.phase
-            about: dict[str, Value | None] = {"backstep.step": row.number, "backstep.phase": phase}
-            by_phase[phase] = self._span(phase, (row.number, phase), whole.id, since, timed.saved, about)
+            about: dict[str, Value] = {"backstep.step": row.number, "backstep.phase": phase}
+            by_phase[phase] = self._span(phase, (row.number, phase), whole, since, timed.saved, about)
             since = max(since, timed.saved)
         spans += by_phase.values()
         asked_in = {number: record.phase for record in step.detail.records for number in calls_of(record)}
         for call in step.detail.calls:
-            phase_span = by_phase.get(asked_in.get(call.number, "decide"), whole)
-            spans.append(self.of_call(call, phase_span.id))
+            spans.append(self.of_call(call, by_phase.get(asked_in.get(call.number, "decide"), whole)))
         if step.acted is not None and step.acted.effect == "page action" and "act" in by_phase:
             spans.append(self._of_action(step, step.acted, by_phase["act"]))
         return spans
 
-    def of_call(self, call: CallRecord, parent: str) -> Span:
+    def of_call(self, call: CallRecord, parent: ReadableSpan) -> ReadableSpan:
         """Return the span of an LLM call."""
         prompt, reply = stored_prompt(self._store, call), stored_reply(self._store, call)
         sampling = prompt.sampling
-        attributes: dict[str, Value | None] = {
+        attributes: dict[str, Value] = {
             "gen_ai.operation.name": "chat",
             "gen_ai.provider.name": _provider(call.llm),
             "gen_ai.conversation.id": self._trace,
@@ -191,16 +164,13 @@ class _Spans:
             attributes |= _said(prompt, reply)
         end = call.started + call.seconds
         events = [
-            SpanEvent(
-                name="backstep.retry",
-                time=_nanoseconds(call.started),
-                attributes={"backstep.reason": retry.reason, "backstep.waited": retry.waited},
+            _event(
+                "backstep.retry",
+                call.started,
+                {"backstep.reason": retry.reason, "backstep.waited": retry.waited},
             )
             for retry in call.retries
         ]
-        if call.error:
-            attributes["error.type"] = "LLMError"
-            events.append(_exception("LLMError", call.error, end))
         return self._span(
             f"chat {call.model or call.llm}",
             ("call", call.number),
@@ -208,15 +178,15 @@ class _Spans:
             call.started,
             end,
             attributes,
-            kind="client",
+            kind=SpanKind.CLIENT,
             events=events,
-            error=call.error or None,
+            error=("LLMError", call.error) if call.error else None,
         )
 
-    def _of_action(self, step: RunStep, acted: Acted, phase: Span) -> Span:
+    def _of_action(self, step: RunStep, acted: Acted, phase: ReadableSpan) -> ReadableSpan:
         action = step.action
         name = action.name if action is not None else "none"
-        attributes: dict[str, Value | None] = {
+        attributes: dict[str, Value] = {
             "gen_ai.operation.name": "execute_tool",
             "gen_ai.tool.name": name,
             "gen_ai.tool.type": "function",
@@ -231,55 +201,61 @@ class _Spans:
             attributes["gen_ai.tool.call.arguments"] = _json(values)
             attributes["gen_ai.tool.call.result"] = acted.message or acted.outcome
             attributes["backstep.target"] = acted.target
-        end = phase.end / 1e9
+        assert phase.start_time is not None
+        assert phase.end_time is not None
+        end = phase.end_time / 1e9
         events = [self._event(event, end) for event in acted.events]
-        error = (acted.message or "The action failed.") if acted.outcome == "failed" else None
-        if error is not None:
-            attributes["error.type"] = "ActionError"
-            events.append(_exception("ActionError", error, end))
+        failed = acted.outcome == "failed"
         return self._span(
             f"execute_tool {name}",
             (step.number, "action"),
-            phase.id,
-            phase.start / 1e9,
+            phase,
+            phase.start_time / 1e9,
             end,
             attributes,
             events=events,
-            error=error,
+            error=("ActionError", acted.message or "The action failed.") if failed else None,
         )
 
-    def _event(self, event: BrowserEvent, time: float) -> SpanEvent:
+    def _event(self, event: BrowserEvent, time: float) -> Event:
         if event.kind in _FAILURES:
             return _exception(event.kind, event.text, time)
         attributes: dict[str, Value] = {"backstep.text": event.text} if self._content else {}
-        return SpanEvent(
-            name=f"backstep.browser.{event.kind}", time=_nanoseconds(time), attributes=attributes
-        )
+        return _event(f"backstep.browser.{event.kind}", time, attributes)
 
     def _span(
         self,
         name: str,
         parts: tuple[object, ...],
-        parent: str,
+        parent: ReadableSpan | None,
         start: float,
         end: float,
-        attributes: dict[str, Value | None],
+        attributes: dict[str, Value],
         *,
-        kind: Literal["internal", "client"] = "internal",
-        events: list[SpanEvent] | None = None,
-        error: str | None = None,
-    ) -> Span:
-        return Span(
-            trace=self._trace,
-            id=id_of(self._row, "span", *parts, digits=16),
-            parent=parent,
-            name=name,
+        kind: SpanKind = SpanKind.INTERNAL,
+        events: Sequence[Event] = (),
+        error: tuple[str, str] | None = None,
+    ) -> ReadableSpan:
+        """Return a span; `error` is the kind and the words of what failed."""
+        status = Status()
+        if error is not None:
+            attributes["error.type"] = error[0]
+            events = [*events, _exception(*error, end)]
+            status = Status(StatusCode.ERROR, _text(error[1]))
+        id = int(id_of(self._row, "span", *parts, digits=16), 16)
+        flags = TraceFlags(TraceFlags.SAMPLED)
+        return ReadableSpan(
+            name=_text(name),
+            context=SpanContext(int(self._trace, 16), id, is_remote=False, trace_flags=flags),
+            parent=parent.context if parent is not None else None,
+            resource=self._resource,
+            attributes=_clean(attributes),
+            events=events,
             kind=kind,
-            start=_nanoseconds(start),
-            end=_nanoseconds(max(start, end)),
-            attributes={key: value for key, value in attributes.items() if value is not None},
-            events=tuple(events or ()),
-            error=error,
+            instrumentation_scope=self._scope,
+            status=status,
+            start_time=_nanoseconds(start),
+            end_time=_nanoseconds(max(start, end)),
         )
 
 
@@ -288,8 +264,8 @@ def _provider(llm: str) -> str:
     return AGENT if llm in ("rules", "person") or llm.startswith((LOCAL_PREFIX, PREFIX)) else "openai"
 
 
-def _said(prompt: Prompt, reply: LLMReply | None) -> dict[str, Value | None]:
-    attributes: dict[str, Value | None] = {}
+def _said(prompt: Prompt, reply: LLMReply | None) -> dict[str, Value]:
+    attributes: dict[str, Value] = {}
     system = [message.text for message in prompt.messages if message.role == "system"]
     if system:
         attributes["gen_ai.system_instructions"] = _json(
@@ -327,12 +303,26 @@ def _message(role: str, text: str) -> dict[str, Any]:
     return {"role": role, "parts": [{"type": "text", "content": text}] if text else []}
 
 
-def _exception(kind: str, message: str, time: float) -> SpanEvent:
-    return SpanEvent(
-        name="exception",
-        time=_nanoseconds(time),
-        attributes={"exception.type": kind, "exception.message": message},
-    )
+def _exception(kind: str, message: str, time: float) -> Event:
+    return _event("exception", time, {"exception.type": kind, "exception.message": message})
+
+
+def _event(name: str, time: float, attributes: dict[str, Value]) -> Event:
+    return Event(name, _clean(attributes), _nanoseconds(time))
+
+
+def _clean(attributes: dict[str, Value]) -> dict[str, Any]:
+    """Return the attributes that have a value."""
+    return {
+        key: _text(value) if isinstance(value, str) else value
+        for key, value in attributes.items()
+        if value is not None
+    }
+
+
+def _text(text: str) -> str:
+    """Return the text as UTF-8 can hold it: half of a surrogate pair becomes a question mark."""
+    return text.encode(errors="replace").decode()
 
 
 def _plain_url(url: str) -> str:
@@ -351,61 +341,13 @@ def _json(value: object) -> str:
     return json.dumps(value)
 
 
-_KINDS = {"internal": 1, "client": 3}
-_ERROR = 2
-
-
 @hiding
 def export_otel(store: TraceStore, run: int, *, content: bool = False) -> str:
     """Return the trace as one OTLP/JSON object; what was said and typed is in it only with `content`."""
-    scope = {"name": AGENT, "version": program_version()}
-    spans = [_span(span) for span in spans_of(store, run, content=content)]
-    whole = {
-        "resourceSpans": [
-            {
-                "resource": {"attributes": _attributes(resource())},
-                "scopeSpans": [{"scope": scope, "spans": spans}],
-            }
-        ]
-    }
+    request = encode_spans(spans_of(store, run, content=content))
+    whole = MessageToDict(request, use_integers_for_enums=True)
+    (source,) = whole["resourceSpans"]
+    for span in source["scopeSpans"][0]["spans"]:
+        for key in span.keys() & {"traceId", "spanId", "parentSpanId"}:
+            span[key] = b64decode(span[key]).hex()  # OTLP writes ids otherwise than other JSON of protobuf.
     return json.dumps(whole)
-
-
-def _span(span: Span) -> dict[str, Any]:
-    encoded: dict[str, Any] = {
-        "traceId": span.trace,
-        "spanId": span.id,
-        "parentSpanId": span.parent,
-        "name": span.name,
-        "kind": _KINDS[span.kind],
-        "startTimeUnixNano": str(span.start),
-        "endTimeUnixNano": str(span.end),
-        "attributes": _attributes(span.attributes),
-        "events": [
-            {
-                "name": event.name,
-                "timeUnixNano": str(event.time),
-                "attributes": _attributes(event.attributes),
-            }
-            for event in span.events
-        ],
-        "status": {} if span.error is None else {"code": _ERROR, "message": span.error},
-    }
-    return encoded
-
-
-def _attributes(values: dict[str, Value]) -> list[dict[str, Any]]:
-    return [{"key": key, "value": _value(value)} for key, value in values.items()]
-
-
-def _value(value: Value) -> dict[str, Any]:
-    match value:
-        case bool():
-            return {"boolValue": value}
-        case int():
-            return {"intValue": str(value)}
-        case float():
-            return {"doubleValue": value}
-        case tuple():
-            return {"arrayValue": {"values": [{"stringValue": one} for one in value]}}
-    return {"stringValue": value}

@@ -5,6 +5,7 @@ steps.
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import fields
 from typing import Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
@@ -12,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from core.agent.policies.stack import Stack
 from core.agent.presets import Mechanism
 from core.agent.reflection.remedies import RemedyStack
-from core.agent.state import Budget, RunState, Shortened, Totals, TrailStep
+from core.agent.state import Budget, Reflection, RunState, Shortened, Totals, TrailStep
 from core.browser.checkpoints.checkpoint import Checkpoint
 from core.browser.checkpoints.page_state import PageState
 from core.browser.recorded.exchange import Exchange
@@ -83,50 +84,16 @@ class SavedAgent(Record):
     def as_json(self) -> str:
         """Return it without the fields that have nothing to say."""
         # Only whole fields can be left out: inside them a default tells one kind of action from another.
-        fields = type(self).model_fields.items()
-        unsaid = {name for name, field in fields if getattr(self, name) == field.default}
+        known = type(self).model_fields.items()
+        unsaid = {name for name, field in known if getattr(self, name) == field.default}
         return self.model_dump_json(exclude=unsaid)
 
 
-_OF_STATE = (
-    "number",
-    "trial",
-    "profile",
-    "switched",
-    "amounts",
-    "loaded_at",
-    "sent",
-    "sent_before",
-    "memory",
-    "stack",
-    "queue",
-    "queue_url",
-    "queue_frame",
-    "queue_trial",
-    "queue_cut",
-    "unusable",
-    "reply_form",
-    "shortened",
-    "history",
-    "notes",
-    "answer",
-    "allowed",
-    "recalled_at",
-    "trail",
+_OF_STATE = tuple(
+    one.name for one in fields(RunState) if one.name in SavedAgent.model_fields and one.name != "totals"
 )
 """What is kept of the state of the run under the same name."""
-_OF_REFLECTION = (
-    "plan",
-    "remedies",
-    "scheduled",
-    "experience",
-    "failed",
-    "tried",
-    "trial_began",
-    "trial_step",
-    "calls_before_trial",
-    "summaries",
-)
+_OF_REFLECTION = tuple(one.name for one in fields(Reflection) if one.name in SavedAgent.model_fields)
 
 
 def saved_of(state: RunState) -> SavedAgent:

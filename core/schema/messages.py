@@ -184,19 +184,26 @@ class PromptPart(Record):
     """Its characters in the text, if it is a part of that."""
 
 
-class LLMRequest(Record):
-    """One question to an LLM."""
+class Prompt(Record):
+    """A prompt as sent to the LLM."""
 
-    purpose: Purpose
     messages: tuple[Message, ...]
     tools: tuple[Tool, ...] = ()
     tool_choice: Literal["auto", "required", "none"] = "auto"
     reply_schema: dict[str, Any] | None = None
     """A JSON schema for the whole reply, where no tools are given."""
-    permissible: Permissible | None = None
     view: PromptView | None = None
+    """What the messages say, as data; None if that was not recorded."""
     parts: tuple[PromptPart, ...] = ()
+    """The exemplars and the policy in the messages; only to be trusted if there is a view."""
     sampling: Sampling = Sampling()
+
+
+class LLMRequest(Prompt):
+    """One question to an LLM."""
+
+    purpose: Purpose
+    permissible: Permissible | None = None
 
 
 class Usage(Record):

@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from core.schema.errors import TraceError
-from core.schema.messages import LLMReply, Usage
+from core.schema.messages import LLMReply, Prompt, Usage
 from core.schema.step import BlobHash, CallRecord
 from core.trace import encoding
 from core.trace.database import NewBlobs, TraceDatabase, Transactions
-from core.trace.encoding import Prompt
 from core.trace.run_reader import rows_of_step, valid
 from core.trace.under_way import RunsUnderWay
 

@@ -12,15 +12,14 @@ sent to the LLM is stored once.
 
 import json
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import zstandard
 from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticSerializationError
 
-from core.schema.messages import LLMReply, LLMRequest, Message, PromptPart, PromptView, Sampling, Tool
+from core.schema.messages import LLMReply, LLMRequest, Prompt
 from core.schema.observation import CleanObservation, Observation
-from core.schema.record import Record
 from core.schema.step import RECORDS, BlobHash, Phase, PhaseRecord
 from core.storage.compression import compress, decompress
 from core.trace.blobs import hash_of
@@ -163,20 +162,6 @@ def _decompressed(data: bytes) -> bytes:
         raise ValueError("the record is cut or changed") from error
 
 
-class Prompt(Record):
-    """A prompt as sent to the LLM."""
-
-    messages: tuple[Message, ...] = ()
-    tools: tuple[Tool, ...] = ()
-    tool_choice: Literal["auto", "required", "none"] = "auto"
-    reply_schema: dict[str, Any] | None = None
-    sampling: Sampling = Sampling()
-    view: PromptView | None = None
-    """What the messages say, as data; None if that was not recorded."""
-    parts: tuple[PromptPart, ...] = ()
-    """The exemplars and the policy in the messages; only to be trusted if there is a view."""
-
-
 class EncodedPrompt(NamedTuple):
     """A prompt ready to be stored."""
 
@@ -196,16 +181,8 @@ def encode_prompt(request: LLMRequest, without_secrets: Callable[[bytes], bytes]
             values["images"] = [{"blob": hash_of(image.data), "mime": image.mime} for image in message.images]
             pictures += [(image.data, image.mime) for image in message.images]
         messages.append(values)
-    rest = LLMRequest(
-        purpose=request.purpose,
-        messages=(),
-        tools=request.tools,
-        tool_choice=request.tool_choice,
-        reply_schema=request.reply_schema,
-        sampling=request.sampling,
-        view=request.view,
-        parts=request.parts,
-    ).model_dump(exclude={"purpose", "messages", "permissible"}, exclude_defaults=True, mode="json")
+    unsaid = {"messages", "purpose", "permissible"}
+    rest = request.model_dump(exclude=unsaid, exclude_defaults=True, mode="json")
     try:
         data = json.dumps({"messages": messages, **rest}, ensure_ascii=False).encode()
     except UnicodeEncodeError:

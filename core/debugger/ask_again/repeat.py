@@ -21,10 +21,9 @@ from core.debugger.interventions.held_texts import reply_as_text
 from core.exemplars.library.store import Library
 from core.llm.repair import ReplyFormat, read_reply
 from core.schema.errors import LLMError, UsageError
-from core.schema.messages import LLMRequest, Message, Purpose
+from core.schema.messages import LLMRequest, Message, Prompt, Purpose
 from core.schema.step import CallRecord, Decided, Recognised, Reviewed, record_of
 from core.trace.calls import stored_prompt, stored_reply
-from core.trace.encoding import Prompt
 from core.trace.records import StepDetail
 from core.trace.store import TraceStore
 

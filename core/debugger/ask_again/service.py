@@ -32,9 +32,8 @@ from core.debugger.service import Service
 from core.llm.repair import ReplyFormat
 from core.schema.errors import BackstepError, UsageError
 from core.schema.exemplar import Exemplar
-from core.schema.messages import LLMReply, Message, PromptPart, Usage
+from core.schema.messages import LLMReply, Message, Prompt, PromptPart, Usage
 from core.trace.calls import stored_prompt, stored_reply
-from core.trace.encoding import Prompt
 from core.trace.records import StepDetail
 
 if TYPE_CHECKING:

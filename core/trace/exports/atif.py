@@ -12,11 +12,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from core.schema.action import Action, Named
-from core.schema.messages import Tool
+from core.schema.messages import Prompt, Tool
 from core.schema.step import CallRecord
 from core.system.program import program_version
 from core.trace.calls import stored_prompt
-from core.trace.encoding import Prompt
 from core.trace.exports.hiding import hiding
 from core.trace.exports.steps import AGENT, RunStep, id_of, steps_of
 from core.trace.records import RunRow

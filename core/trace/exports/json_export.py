@@ -4,9 +4,9 @@ import base64
 import json
 from typing import Any
 
+from core.schema.messages import Prompt
 from core.schema.step import BlobHash, CallRecord, Observed
 from core.trace.calls import stored_prompt, stored_reply
-from core.trace.encoding import Prompt
 from core.trace.exports.hiding import hiding
 from core.trace.store import TraceStore
 

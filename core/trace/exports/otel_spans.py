@@ -21,12 +21,11 @@ from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, Trace
 
 from core.llm.registry import PREFIX
 from core.schema.events import BrowserEvent
-from core.schema.messages import LLMReply, Message
+from core.schema.messages import LLMReply, Message, Prompt
 from core.schema.step import Acted, CallRecord, Phase, calls_of
 from core.settings.settings import LOCAL_PREFIX
 from core.system.program import program_version
 from core.trace.calls import stored_prompt, stored_reply
-from core.trace.encoding import Prompt
 from core.trace.exports.hiding import hiding
 from core.trace.exports.steps import AGENT, RunStep, id_of, steps_of
 from core.trace.records import RunRow, StepTimes

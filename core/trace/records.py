@@ -84,8 +84,8 @@ class EvaluationRow(Record):
     """With what it was made, once for each start; JSON."""
 
 
-class RunStart(Record):
-    """The data of a run when it begins."""
+class RunFacts(Record):
+    """What holds for a run from its beginning on."""
 
     task: str
     environment: str
@@ -93,24 +93,30 @@ class RunStart(Record):
     instruction: str
     start_url: str
     preset: str
-    preset_text: str = ""
-    """The preset's file as it was, so that a run can be told from a later edit."""
-    own_files: Mapping[str, str] | None = None
-    """The texts of the user's own files that went before the bundled ones, by their names; None if not known."""
     llm: str
     browser: str
     profile: str | None = None
     """The named browser profile; None for clean ones."""
     parent_run: int | None = None
     parent_step: int | None = None
+    """For a branch: the step at which it left its parent, and the first of its own."""
     offline: bool = False
     """Whether its pages get recorded answers only, and reach no server."""
     viewport: Viewport | None = None
     """The size in which its pages are seen; None for imported runs and those of older versions."""
+    differences: tuple[Difference, ...] = ()
+    """For a branch: how it differs from the run that it left; nothing if it was only gone back."""
+
+
+class RunStart(RunFacts):
+    """The data of a run when it begins."""
+
+    preset_text: str = ""
+    """The preset's file as it was, so that a run can be told from a later edit."""
+    own_files: Mapping[str, str] | None = None
+    """The texts of the user's own files that went before the bundled ones, by their names; None if not known."""
     changes: Changes = Changes()
     """What was asked of a branch."""
-    differences: tuple[Difference, ...] = ()
-    """How a branch differs from the run that it left."""
     attempt: CaseAttempt | None = None
     """For a run of an evaluation: which of its runs it is."""
 
@@ -125,18 +131,10 @@ class RunEnd(NamedTuple):
     """Whether it is a run of an evaluation."""
 
 
-class RunRow(Record):
+class RunRow(RunFacts):
     """A run as lists show it."""
 
     run: int
-    task: str
-    environment: str
-    seed: int
-    instruction: str
-    start_url: str
-    preset: str
-    llm: str
-    browser: str
     started: float
     """Seconds since the epoch."""
     ended: float | None = None
@@ -154,21 +152,10 @@ class RunRow(Record):
     seconds_in_llm: float = 0.0
     touched: bool = False
     """Whether a person changed, chose or skipped anything in it."""
-    profile: str | None = None
-    """The named browser profile; None for clean ones."""
     name: str = ""
     """What a person called it."""
-    parent_run: int | None = None
-    parent_step: int | None = None
-    """For a branch: the step at which it left its parent, and the first of its own."""
     grade: Grade | Literal[""] = ""
     """For a branch: how well its first page equals the parent's."""
-    offline: bool = False
-    """Whether its pages get recorded answers only, and reach no server."""
-    viewport: Viewport | None = None
-    """As in `RunStart`."""
-    differences: tuple[Difference, ...] = ()
-    """For a branch: how it differs from the run that it left; nothing if it was only gone back."""
 
 
 class AttemptRow(Record):

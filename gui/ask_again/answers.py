@@ -1,18 +1,17 @@
 """The results of asking again: how often each action was proposed, why, and how the question was changed."""
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
 
-from PySide6.QtCore import QRect, QSize, Qt, Signal
+from PySide6.QtCore import QRect, QSize, Signal
 from PySide6.QtGui import QPainter
-from PySide6.QtWidgets import QListView, QSizePolicy, QStyle, QWidget
+from PySide6.QtWidgets import QStyle, QWidget
 
 from core.debugger.ask_again.views import ReplyAgain, WhatIf
 from core.schema.formats import count, dollars, seconds
 from gui.theme.theme import Theme
 from gui.widgets.copying import action_copies
-from gui.widgets.item_views import RIGHT, ROW, Index, RowDelegate, RowMenu, RowsModel
+from gui.widgets.item_views import RIGHT, ROW, Index, RowDelegate, RowMenu
 from gui.widgets.layouts import Section, in_column, on_panel, scrolled
 from gui.widgets.rows import Row, Rows
 from gui.widgets.words import OrWords
@@ -26,26 +25,19 @@ _MOST_LINES = 400
 _MOST_ANSWERS = 100
 
 
-class Bar(NamedTuple):
-    """One action among the answers."""
+@dataclass(frozen=True)
+class Bar(Row):
+    """One action among the answers; the action is the key."""
 
-    action: str
-    times: int
-    of: int
-    recorded: bool
-
-    @property
-    def share(self) -> float:
-        return self.times / self.of if self.of else 0.0
+    times: int = 0
+    of: int = 0
+    share: float = 0.0
+    recorded: bool = False
 
     @property
-    def figures(self) -> str:
-        return f"{self.times} of {self.of} · {self.share:.0%}"
-
-    @property
-    def words(self) -> str:
-        """The action as a line, and whether it is the recorded one."""
-        return f"{self.action or 'no usable answer'}{' · ✓ recorded' if self.recorded else ''}"
+    def record(self) -> dict[str, object]:
+        """The bar as it is copied."""
+        return {"action": self.key, "times": self.times, "of": self.of, "recorded": self.recorded}
 
 
 def bars_of(asked: WhatIf) -> tuple[Bar, ...]:
@@ -53,14 +45,27 @@ def bars_of(asked: WhatIf) -> tuple[Bar, ...]:
 
     The recorded action is included even if it was not proposed again.
     """
-    total = len(asked.answers)
-    bars = [
-        Bar(action, times, total, bool(action) and action == asked.recorded)
-        for action, times in sorted(asked.distribution, key=lambda one: one[0] == UNUSABLE)
-    ]
-    if asked.recorded and not any(bar.recorded for bar in bars):
-        bars.append(Bar(asked.recorded, 0, total, True))
-    return tuple(bars)
+    proposed = sorted(asked.distribution, key=lambda one: one[0] == UNUSABLE)
+    if asked.recorded and all(action != asked.recorded for action, _ in proposed):
+        proposed.append((asked.recorded, 0))
+    return tuple(_bar(asked, action, times) for action, times in proposed)
+
+
+def _bar(asked: WhatIf, action: str, times: int) -> Bar:
+    recorded, of = bool(action) and action == asked.recorded, len(asked.answers)
+    share = times / of if of else 0.0
+    words = f"{action or 'no usable answer'}{' · ✓ recorded' if recorded else ''}"
+    figures = f"{times} of {of} · {share:.0%}"
+    return Bar(
+        words,
+        word=figures,
+        key=action,
+        tooltip=words,
+        times=times,
+        of=of,
+        share=share,
+        recorded=recorded,
+    )
 
 
 class _BarPainter(RowDelegate):
@@ -71,81 +76,20 @@ class _BarPainter(RowDelegate):
         self.draw_ground(painter, rect, state)
         room = rect.adjusted(10, 4, -10, -6)
         line = QRect(room.left(), room.top(), room.width(), self.theme.scaled(19))
-        figures = self.write(painter, line, bar.figures, self.theme.small_font(), align=RIGHT)
+        figures = self.write(painter, line, bar.word, self.theme.small_font(), align=RIGHT)
         left = line.adjusted(0, 0, -figures - 12, 0)
         if bar.recorded:
             bold = self.theme.small_font(bold=True)
             wide = self.write(painter, left, "✓ recorded", bold, "agent", RIGHT)
             left = left.adjusted(0, 0, -wide - 12, 0)
-        if bar.action:
-            self.write(painter, left, bar.action, self.theme.machine_font())
+        if bar.key:
+            self.write(painter, left, bar.key, self.theme.machine_font())
         else:
             self.write(painter, left, "✗ no usable answer", self.theme.text_font(), "bad")
         track = QRect(room.left(), room.bottom() - 8, room.width(), 8)
         painter.fillRect(track, self.theme.colour("line"))
         filled = QRect(track.left(), track.top(), round(track.width() * bar.share), track.height())
-        painter.fillRect(filled, self.theme.colour("agent" if bar.action else "bad"))
-
-
-class Bars(QListView):
-    """The distribution; the answers with the current bar's action are shown."""
-
-    selected = Signal(object)
-    """The action that is now current, or None."""
-
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        roles = Qt.ItemDataRole
-        self.bars_model = RowsModel(
-            {
-                roles.DisplayRole: lambda bar: bar.action,
-                roles.AccessibleTextRole: lambda bar: f"{bar.words}. {bar.figures}",
-                roles.ToolTipRole: lambda bar: bar.words,
-            },
-            self,
-        )
-        self.setModel(self.bars_model)
-        self._theme = theme
-        self.setItemDelegate(_BarPainter(theme, QSize(120, _HEIGHT), self))
-        self.setAccessibleName("Proposed actions")
-        self.setMouseTracking(True)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.selectionModel().currentChanged.connect(lambda: self.selected.emit(self.action))
-        RowMenu(
-            self,
-            copies=lambda index: action_copies(index.data(ROW).action),
-            record=lambda index: index.data(ROW)._asdict(),
-        )
-        theme.text_resized.connect(self._fit)
-
-    @property
-    def bars(self) -> Sequence[Bar]:
-        return self.bars_model.rows
-
-    @property
-    def action(self) -> str | None:
-        """The current action; `UNUSABLE` for the answers without one, None if there is nothing."""
-        bar: Bar | None = self.currentIndex().data(ROW)
-        return None if bar is None else bar.action
-
-    def show_bars(self, bars: tuple[Bar, ...]) -> None:
-        """Replace the bars; the current action stays if it still exists, otherwise the first becomes current."""
-        if bars == self.bars:
-            return
-        action = self.action
-        self.bars_model.show_rows(bars)
-        self._fit()
-        self.select_action(action)
-
-    def _fit(self) -> None:
-        rows = min(max(len(self.bars), 1), 6)
-        self.setFixedHeight(rows * self._theme.scaled(_HEIGHT) + 2 * self.frameWidth())
-
-    def select_action(self, action: str | None) -> None:
-        row = next((at for at, bar in enumerate(self.bars) if bar.action == action), 0)
-        self.setCurrentIndex(self.bars_model.index(row))
+        painter.fillRect(filled, self.theme.colour("agent" if bar.key else "bad"))
 
 
 class AnswersPane(QWidget):
@@ -157,7 +101,13 @@ class AnswersPane(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._asked: WhatIf | None = None
-        self.bars = Bars(theme)
+        self.bars = Rows(theme, "Proposed actions")
+        self.bars.setItemDelegate(_BarPainter(theme, QSize(120, _HEIGHT), self.bars))
+        RowMenu(
+            self.bars,
+            copies=lambda index: action_copies(index.data(ROW).key),
+            record=lambda index: index.data(ROW).record,
+        )
         self.bars.selected.connect(self._on_selected)
         self.thoughts = Rows(theme, "Thoughts")
         self.changes = Rows(theme, "What was changed in the prompt")
@@ -172,7 +122,7 @@ class AnswersPane(QWidget):
     @property
     def action(self) -> str:
         """The chosen action; empty if it cannot be adopted."""
-        return (self.bars.action or "") if self._asked is not None else ""
+        return (self.bars.key or "") if self._asked is not None else ""
 
     @property
     def reply(self) -> str:
@@ -186,14 +136,17 @@ class AnswersPane(QWidget):
         empty = asked is None or not asked.answers
         self.or_words.say(words if empty else "")
         if asked is None:
-            self.bars.show_bars(())
+            self.bars.show_rows(())
             self.action_selected.emit(None)
             return
-        self.bars.show_bars(bars_of(asked))
+        bars = bars_of(asked)
+        self.bars.show_rows(bars)
+        if self.bars.key is None and bars:
+            self.bars.select_key(bars[0].key)
         self.distribution.show_fact(llm_words(asked))
         self.changes.show_rows(_change_rows(asked.changed))
         self.changes_section.show_fact(change_words(asked))
-        self._on_selected(self.bars.action)
+        self._on_selected(self.bars.key)
 
     def _on_selected(self, action: str | None) -> None:
         answers = self._asked.answers if self._asked is not None else ()
@@ -228,7 +181,7 @@ def question_row(asked: WhatIf, key: object) -> Row:
     most = max(bars, key=lambda bar: bar.times, default=None)
     often = "no answer yet"
     if most is not None:
-        action = most.action if len(most.action) <= _WIDE else f"{most.action[:_WIDE]}…"
+        action = most.key if len(most.key) <= _WIDE else f"{most.key[:_WIDE]}…"
         often = f"{most.times} of {came}: {action or 'no usable answer'}"
     return Row(
         f"{number}{llm_words(asked)}",

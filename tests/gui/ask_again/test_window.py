@@ -75,7 +75,7 @@ def texts(dialog: AskAgain) -> list[str]:
 
 
 def figures(dialog: AskAgain) -> list[tuple[str, str, bool]]:
-    return [(bar.action, bar.figures, bar.recorded) for bar in dialog.answers.bars.bars]
+    return [(bar.key, bar.word, bar.recorded) for bar in dialog.answers.bars.rows]
 
 
 def test_the_question_as_recorded_leaves_messages_llm_and_temperature_to_the_record(dialog, qtbot):
@@ -188,7 +188,7 @@ def test_the_actions_stand_in_order_with_count_share_and_the_recorded_one_named(
         ("", "1 of 5 · 20%", False),
     ]
     spoken = [
-        dialog.answers.bars.bars_model.index(row).data(Qt.ItemDataRole.AccessibleTextRole) for row in range(3)
+        dialog.answers.bars.rows_model.index(row).data(Qt.ItemDataRole.AccessibleTextRole) for row in range(3)
     ]
     assert spoken[1] == "click [5] · ✓ recorded. 1 of 5 · 20%"
     assert spoken[2].startswith("no usable answer")
@@ -197,17 +197,17 @@ def test_the_actions_stand_in_order_with_count_share_and_the_recorded_one_named(
 def test_the_recorded_action_is_reported_where_nobody_proposed_it_again(dialog):
     dialog.show_view(VIEW.replace(asked=(SECOND,)))
     assert figures(dialog)[-1] == ("click [5]", "0 of 2 · 0%", True)
-    dialog.answers.bars.select_action("click [5]")
+    dialog.answers.bars.select_key("click [5]")
     assert "None of the answers" in dialog.answers.thoughts.rows[0].text
 
 
 def test_the_thoughts_are_those_of_the_chosen_action(dialog):
     assert {row.text for row in dialog.answers.thoughts.rows} == {"Green is wanted."}
-    dialog.answers.bars.select_action("click [5]")
+    dialog.answers.bars.select_key("click [5]")
     (row,) = dialog.answers.thoughts.rows
     assert row.text == "Blue is near enough."
     assert "then: click [9]" in row.detail
-    dialog.answers.bars.select_action("")
+    dialog.answers.bars.select_key("")
     (row,) = dialog.answers.thoughts.rows
     assert row.text == BROKEN.problem
     assert "Hm." in row.detail
@@ -257,13 +257,13 @@ def test_while_answers_come_the_progress_is_reported_and_only_cancel_is_offered(
 )
 def test_adopting_is_offered_at_the_review_and_for_an_action(dialog, adoptable, action, offered):
     dialog.set_adoptable(adoptable)
-    dialog.answers.bars.select_action(action)
+    dialog.answers.bars.select_key(action)
     assert dialog.adopt_button.isEnabled() is offered
 
 
 def test_the_chosen_action_is_adopted(dialog, qtbot):
     dialog.set_adoptable(True)
-    dialog.answers.bars.select_action("click [5]")
+    dialog.answers.bars.select_key("click [5]")
     with qtbot.waitSignal(dialog.adopt_requested) as adopted:
         dialog.adopt_button.click()
     assert adopted.args == ["click [5]"]
@@ -304,11 +304,11 @@ def test_an_attached_agents_reply_is_edited_and_its_run_gone_on_with(dialog, qtb
 def test_the_chosen_answer_is_what_an_attached_agent_gets(dialog):
     other = ReplyAgain(action='click({"ref": "e8"})', reply='### tool_call click\n{"ref": "e8"}')
     dialog.show_view(AGENTS.replace(asked=(asked(1, other, other, recorded=AGENTS.recorded),)))
-    dialog.answers.bars.select_action(other.action)
+    dialog.answers.bars.select_key(other.action)
     dialog.go_on_button.click()
     assert dialog.reply.text.toPlainText() == other.reply
     dialog.reply.reject()
-    dialog.answers.bars.select_action(AGENTS.recorded)
+    dialog.answers.bars.select_key(AGENTS.recorded)
     dialog.go_on_button.click()
     assert dialog.reply.text.toPlainText() == AGENTS.reply
 

@@ -44,7 +44,7 @@ def ask_again_changed(studio: Studio) -> QWidget:
     dialog.messages.sections[0].editor.appendPlainText("Think first.")
     dialog.messages.sections[2].set_folded(True)
     dialog.temperature.setValue(0.9)
-    dialog.answers.bars.select_action("click [5]")
+    dialog.answers.bars.select_key("click [5]")
     return dialog
 
 

@@ -567,6 +567,11 @@ class CallRecord(Record):
     def ended(self) -> float:
         return self.started + self.seconds
 
+    @property
+    def asked(self) -> str:
+        """The LLM as it was chosen, and the model that answered, if it is called otherwise."""
+        return self.llm if self.model in ("", self.llm) else f"{self.llm} ({self.model})"
+
 
 def seconds_covered(spans: Iterable[tuple[float, float]]) -> float:
     """Return the wall time of spans (begin, seconds), where what overlaps counts once."""

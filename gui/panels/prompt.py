@@ -65,9 +65,10 @@ class PromptPanel(QWidget):
             return
         self._calls = calls
         self._gather()
-        tokens = sum(call.prompt_tokens for call in calls)
-        about = "~" if any(call.tokens_estimated for call in calls) else ""
-        cached = sum(call.cached_tokens for call in calls)
+        usages = [call.record.usage for call in calls]
+        tokens = sum(usage.prompt_tokens for usage in usages)
+        about = "~" if any(usage.estimated for usage in usages) else ""
+        cached = sum(usage.cached_tokens for usage in usages)
         summary = f"{count(len(calls), 'call')} · {about}{count(tokens, 'prompt token')}"
         self.summary.setText(summary + (f" ({thousands(cached)} cached)" if cached else ""))
         self.fact_changed.emit(f"{about}{thousands(tokens)}" if calls else "")
@@ -160,25 +161,25 @@ def _question_parts(question: PersonQuestion) -> list[_Part]:
 
 def _parts(call: CallView) -> list[_Part]:
     """Return a call's heading, messages, tools and reply, in the order in which they were sent."""
-    by = call.llm if not call.model or call.model == call.llm else f"{call.llm} ({call.model})"
+    record, number = call.record, call.record.number
     sampling = f" · {call.sampling}" if call.sampling else ""
-    parts = [_Part(f"{call.number}", f"Call {call.number} · {call.purpose} · {by}{sampling}", "")]
+    parts = [_Part(f"{number}", f"Call {number} · {record.purpose} · {record.asked}{sampling}", "")]
     for at, message in enumerate(call.messages):
         pictures = f" · {count(message.images, 'picture')}" if message.images else ""
         title = f"   {message.role} · {count(message.tokens, 'token')}{pictures}"
-        parts.append(_Part(f"{call.number}.{at}", title, message.text or "(no text)"))
+        parts.append(_Part(f"{number}.{at}", title, message.text or "(no text)"))
     if call.tools:
         title = "   tools" if call.tools.startswith("[") else "   JSON schema of the reply"
-        parts.append(_Part(f"{call.number}.tools", title, call.tools, folded=True))
-    if call.error:
-        parts.append(_Part(f"{call.number}.error", "   error", call.error))
+        parts.append(_Part(f"{number}.tools", title, call.tools, folded=True))
+    if record.error:
+        parts.append(_Part(f"{number}.error", "   error", record.error))
     if call.reasoning:
         counted = f" · {count(call.reasoning_tokens, 'token')}" if call.reasoning_tokens else ""
-        parts.append(_Part(f"{call.number}.reasoning", f"   reasoning{counted}", call.reasoning, folded=True))
+        parts.append(_Part(f"{number}.reasoning", f"   reasoning{counted}", call.reasoning, folded=True))
     if call.note:
-        parts.append(_Part(f"{call.number}.note", "   note", call.note))
+        parts.append(_Part(f"{number}.note", "   note", call.note))
     if call.reply:
-        about = "~" if call.tokens_estimated else ""
-        title = f"   reply · {about}{count(call.completion_tokens, 'token')}"
-        parts.append(_Part(f"{call.number}.reply", title, call.reply))
+        about = "~" if record.usage.estimated else ""
+        title = f"   reply · {about}{count(record.usage.completion_tokens, 'token')}"
+        parts.append(_Part(f"{number}.reply", title, call.reply))
     return parts

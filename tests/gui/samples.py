@@ -2,6 +2,7 @@
 
 import time
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRect
 from PySide6.QtGui import QImage, QPainter
@@ -34,10 +35,10 @@ from core.debugger.steps.views import (
 )
 from core.schema.action_space import Choice, Parameter, Permissible, PermissibleAction
 from core.schema.events import LogLine
-from core.schema.messages import LLMChoice
+from core.schema.messages import LLMChoice, Retry, Usage
 from core.schema.observation import Box, Element
 from core.schema.progress import Subtask
-from core.schema.step import Fit, RemedyRecord
+from core.schema.step import CallRecord, Fit, RemedyRecord
 from core.schema.task import Task, TaskSource, Verdict
 from core.trace.records import RunRow, StepRow
 from tests.gui.stand_ins import paint_page
@@ -368,10 +369,19 @@ ABSTRACTED = OBSERVATION.replace(
 )
 CALLS = (
     CallView(
-        number=3,
-        purpose="decide",
-        llm="gpt-4o",
-        model="gpt-4o-2024-08-06",
+        record=CallRecord(
+            number=3,
+            step=5,
+            purpose="decide",
+            llm="gpt-4o",
+            model="gpt-4o-2024-08-06",
+            messages="",
+            usage=Usage(prompt_tokens=1052, completion_tokens=31),
+            cost=0.0031,
+            started=0.0,
+            seconds=1.84,
+            retries=(Retry(reason="429 Too Many Requests", waited=1.0),),
+        ),
         messages=(
             MessageView(role="system", text="You act in a web page to reach an objective.", tokens=212),
             MessageView(
@@ -384,13 +394,15 @@ CALLS = (
         tools='[\n  {"name": "click", "parameters": {"target": "integer"}}\n]',
         sampling="temperature 0",
         reply='Green, 20 inches, under 60 dollars: it fits. Buy it.\nclick({"target": 6})',
-        prompt_tokens=1052,
-        completion_tokens=31,
-        cost=0.0031,
-        seconds=1.84,
-        retries=("429 Too Many Requests, waited 1.0 s",),
     ),
 )
+
+
+def call_with(call: CallView = CALLS[0], **changed: Any) -> CallView:
+    """Return a call with a changed record."""
+    return call.replace(record=call.record.replace(**changed))
+
+
 ACTION = ActionView(
     thought="Green, 20 inches, under 60 dollars: it fits. Buy it.",
     action="click [6]",

@@ -324,10 +324,7 @@ def _call(source: StepSource, call: CallRecord) -> CallView:
     thinking, text = split_thinking(reply.text)
     sampling = {k: v for k, v in sent.sampling.model_dump().items() if v is not None}
     return CallView(
-        number=call.number,
-        purpose=call.purpose,
-        llm=call.llm,
-        model=call.model,
+        record=call,
         messages=messages,
         sent=tuple(shaped_message(message, images=False) for message in sent.messages),
         tools=json.dumps(tools, indent=2, ensure_ascii=False) if tools else "",
@@ -335,17 +332,8 @@ def _call(source: StepSource, call: CallRecord) -> CallView:
         reply=said(reply.replace(text=text) if thinking else reply),
         reasoning="\n\n".join(filter(None, (reply.reasoning, thinking))),
         note=reply.note,
-        prompt_tokens=call.usage.prompt_tokens,
-        cached_tokens=call.usage.cached_tokens,
-        completion_tokens=call.usage.completion_tokens,
         reasoning_tokens=reply.reasoning_tokens,
         cached_cost=reply.cached_cost,
-        tokens_estimated=call.usage.estimated,
-        cost=call.cost,
-        started=call.started,
-        seconds=call.seconds,
-        retries=tuple(f"{retry.reason} (waited {retry.waited:.1f} s)" for retry in call.retries),
-        error=call.error,
     )
 
 

@@ -12,7 +12,7 @@ from core.schema.observation import Box, Element, Ref
 from core.schema.progress import Subtask
 from core.schema.record import Record
 from core.schema.restore import Grade
-from core.schema.step import Fit, Judgement, Origin, RemedyRecord
+from core.schema.step import CallRecord, Fit, Judgement, Origin, RemedyRecord
 from core.trace.records import StepRow
 
 
@@ -298,10 +298,7 @@ class MessageView(Record):
 class CallView(Record):
     """One LLM call."""
 
-    number: int
-    purpose: str
-    llm: str
-    model: str = ""
+    record: CallRecord
     messages: tuple[MessageView, ...] = ()
     sent: tuple[dict[str, Any], ...] = ()
     """The messages as chat completions take them, without their pictures."""
@@ -314,21 +311,10 @@ class CallView(Record):
     """What a reasoning model thought, where the server tells it apart from the reply."""
     note: str = ""
     """What is to be known of the reply."""
-    prompt_tokens: int = 0
-    cached_tokens: int = 0
-    """How many of the prompt tokens the server had in its cache."""
-    completion_tokens: int = 0
     reasoning_tokens: int = 0
     """How many of the completion tokens were reasoning."""
-    tokens_estimated: bool = False
-    cost: float | None = None
     cached_cost: float | None = None
     """What of the cost is for the cached tokens."""
-    started: float = 0.0
-    """Seconds since the epoch."""
-    seconds: float = 0.0
-    retries: tuple[str, ...] = ()
-    error: str = ""
 
 
 class ScreenshotView(Record):

@@ -1,6 +1,6 @@
 """Log: what the pages of the step in view reported, its LLM calls, and what the program did, in the order of time."""
 
-from typing import Any, get_args
+from typing import Any
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QTimer, Signal, Slot
 from PySide6.QtWidgets import QAbstractItemView, QComboBox, QWidget
@@ -11,7 +11,6 @@ from core.debugger.steps.views import CallView, StepView
 from core.debugger.timeline.views import PageLogView
 from core.schema.events import LogLine
 from core.schema.formats import count, thousands
-from core.schema.messages import Purpose
 from gui.panels.log.lines import CHOICES, LogList, LogModel
 from gui.panels.log.rows import call_row, note_row, page_rows
 from gui.theme.theme import Theme
@@ -146,14 +145,12 @@ class LogPanel(QWidget):
         row = self.model.rows[index.row()]
         words = row.whole.partition("\n")[0]
         alike = MenuEntry("Show only lines like it", lambda: self.search.setText(row.sign), why=words)
-        call = row.of
-        if not isinstance(call, CallView):
+        if not isinstance(row.of, CallView):
             return (alike,)
+        call = row.of.record
         number, want = call.number, self.breakpoint_wanted.emit
         show = MenuEntry("Show its prompt", lambda: self.call_wanted.emit(number), key="Return")
-        if call.purpose not in get_args(Purpose):  # from an imported trace
-            return (show, alike)
-        of_it = LLMCall.model_validate({"purpose": call.purpose})
+        of_it = LLMCall(purpose=call.purpose)
         return (
             show,
             alike,
@@ -170,7 +167,7 @@ class LogPanel(QWidget):
             none = "" if of.sent else "The prompt of this call was not stored"
             pictures = sum(message.images for message in of.messages)
             without = f" (without {count(pictures, 'picture')})" if pictures else ""
-            command = call_command(of.model or of.llm, of.sent, of.tools, of.sampling)
+            command = call_command(of.record.model or of.record.llm, of.sent, of.tools, of.sampling)
             return (
                 CopyEntry("Copy the prompt", prompt, none),
                 CopyEntry("Copy the reply", of.reply, "" if of.reply else "There is no reply"),
@@ -192,7 +189,7 @@ class LogPanel(QWidget):
     def _on_activated(self, index: QModelIndex) -> None:
         of = self.model.rows[index.row()].of
         if isinstance(of, CallView):
-            self.call_wanted.emit(of.number)
+            self.call_wanted.emit(of.record.number)
 
     def focus_search(self) -> None:
         self.search.reach()

@@ -132,36 +132,34 @@ def _gap(gap: LogGap, moment: str) -> LogRow:
 
 def call_row(call: CallView) -> LogRow:
     """Return the row of an LLM call: what it was for, tokens, cost, time, retries and error."""
-    about = "~" if call.tokens_estimated else ""
-    llm = call.llm if not call.model or call.model == call.llm else f"{call.llm} ({call.model})"
-    cached = f" ({thousands(call.cached_tokens)} cached)" if call.cached_tokens else ""
-    tokens = (
-        f"{about}{thousands(call.prompt_tokens)}{cached} → {about}{thousands(call.completion_tokens)} tokens"
-    )
-    retries = count(len(call.retries), "retry", "retries") if call.retries else ""
+    record, usage = call.record, call.record.usage
+    about = "~" if usage.estimated else ""
+    cached = f" ({thousands(usage.cached_tokens)} cached)" if usage.cached_tokens else ""
     facts = (
-        tokens,
-        dollars(call.cost),
-        seconds(call.seconds),
-        retries,
-        f"✗ {call.error}" if call.error else "",
+        f"{record.number} {record.purpose}",
+        record.asked,
+        f"{about}{thousands(usage.prompt_tokens)}{cached} → {about}{thousands(usage.completion_tokens)} tokens",
+        dollars(record.cost),
+        seconds(record.seconds),
+        count(len(record.retries), "retry", "retries") if record.retries else "",
+        f"✗ {record.error}" if record.error else "",
     )
-    text = " · ".join(filter(None, (f"{call.number} {call.purpose}", llm, *facts)))
+    text = " · ".join(filter(None, facts))
     more = (
-        "Tokens are estimated here: the server did not count" if call.tokens_estimated else "",
+        "Tokens are estimated here: the server did not count" if usage.estimated else "",
         f"Reasoning: {count(call.reasoning_tokens, 'token')}" if call.reasoning_tokens else "",
         f"For cached prompt tokens: {dollars(call.cached_cost)}" if call.cached_cost else "",
         call.note,
-        *call.retries,
+        *(f"{retry.reason} (waited {retry.waited:.1f} s)" for retry in record.retries),
     )
     return LogRow(
-        call.started,
+        record.started,
         "",
         "call",
-        "✗ call" if call.error else "LLM call",
-        "bad" if call.error else "agent",
+        "✗ call" if record.error else "LLM call",
+        "bad" if record.error else "agent",
         one_line(text),
-        wrong=bool(call.error),
+        wrong=bool(record.error),
         whole="\n".join(filter(None, (text, *more))),
         of=call,
     )

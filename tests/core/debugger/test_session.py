@@ -189,7 +189,7 @@ def test_a_call_that_fails_in_any_way_leaves_the_phase_to_be_tried_again(live, s
         server.otherwise = reply
         live.session.run_commands.run()
         live.wait(lambda words=words: live.view.mode == "failed" and words in live.view.message, words)
-    live.wait(lambda: live.step.calls and live.step.calls[0].error)
+    live.wait(lambda: live.step.calls and live.step.calls[0].record.error)
 
     def broken(_, asked, *__) -> None:
         asked._api_request.close()  # Else Python complains that it was never awaited.

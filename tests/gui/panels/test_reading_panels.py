@@ -163,7 +163,7 @@ def test_copying_takes_what_follows_a_nul(make):
 def test_a_call_is_gone_to_with_its_messages_unfolded(make, qtbot: QtBot):
     panel = make(PromptPanel)
     long = samples.CALLS[0].replace(reply="word " * 400)
-    panel.show_calls(tuple(long.replace(number=number) for number in (3, 4, 5)))
+    panel.show_calls(tuple(samples.call_with(long, number=number) for number in (3, 4, 5)))
     panel.fold_button.click()
     panel.show_call(4)
     qtbot.waitUntil(
@@ -181,7 +181,7 @@ def test_a_call_is_gone_to_with_its_messages_unfolded(make, qtbot: QtBot):
 
 def test_the_error_of_a_failed_call_is_part_of_the_prompt(make):
     panel = make(PromptPanel)
-    panel.show_calls((samples.CALLS[0].replace(error="The server hung up.", reply=""),))
+    panel.show_calls((samples.call_with(samples.CALLS[0].replace(reply=""), error="The server hung up."),))
     assert "The server hung up." in panel.text.toPlainText()
 
 
@@ -189,7 +189,9 @@ def test_reasoning_is_folded_beside_the_reply_and_a_note_stands_above_it(make):
     panel = make(PromptPanel)
     note = "The reply does not follow a JSON schema."
     thought = "I compare the two lamps."
-    call = samples.CALLS[0].replace(reasoning=thought, reasoning_tokens=55, note=note, cached_tokens=900)
+    usage = samples.CALLS[0].record.usage.replace(cached_tokens=900)
+    call = samples.CALLS[0].replace(reasoning=thought, reasoning_tokens=55, note=note)
+    call = samples.call_with(call, usage=usage)
     panel.show_calls((call,))
     text = panel.text.toPlainText()
     assert "reasoning · 55 tokens" in text

@@ -49,7 +49,11 @@ def test_what_a_model_thought_and_what_was_cached_is_shown_of_a_call(live, serve
     live.open("web/open", url=page_file(tmp_path, GO), instruction="Go.")
     live.to_review()
     [shown] = live.step.calls
-    assert (shown.reasoning, shown.reasoning_tokens, shown.cached_tokens) == ("I look around.", 55, 80)
+    assert (shown.reasoning, shown.reasoning_tokens, shown.record.usage.cached_tokens) == (
+        "I look around.",
+        55,
+        80,
+    )
     assert "I look around" not in shown.reply
 
 

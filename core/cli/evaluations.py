@@ -18,32 +18,22 @@ class RepairOptions(Proved):
 
     run: Annotated[int | None, typer.Argument(help="The number of a failed run.", min=1)] = None
     evaluation: Annotated[
-        str, typer.Option("--evaluation", help="Mend the largest groups of failures of this evaluation.")
+        str, typer.Option(help="Mend the largest groups of failures of this evaluation.")
     ] = ""
-    most: Annotated[
-        int, typer.Option("--most", min=1, max=100, help="How many groups, with --evaluation.")
-    ] = 3
-    llm: Annotated[
-        str, typer.Option("--llm", help="An LLM that proposes changes besides the patches of causes.")
-    ] = ""
+    most: Annotated[int, typer.Option(min=1, max=100, help="How many groups, with --evaluation.")] = 3
+    llm: Annotated[str, typer.Option(help="An LLM that proposes changes besides the patches of causes.")] = ""
     change: Annotated[
-        Path | None,
-        typer.Option("--change", help="A folder with changed files, laid out as the config folder."),
+        Path | None, typer.Option(help="A folder with changed files, laid out as the config folder.")
     ] = None
     edits: Annotated[
-        str,
-        typer.Option(
-            "--edits", help="Search-and-replace blocks to try, or @FILE with them. See the documentation."
-        ),
+        str, typer.Option(help="Search-and-replace blocks to try, or @FILE with them. See the documentation.")
     ] = ""
-    pairs: Annotated[
-        int, typer.Option("--pairs", min=5, max=100, help="Cases to choose a change by, at most.")
-    ] = 8
+    pairs: Annotated[int, typer.Option(min=5, max=100, help="Cases to choose a change by, at most.")] = 8
     sealed: Annotated[
-        int, typer.Option("--sealed", min=0, max=100, help="Cases that are looked at once, at the end.")
+        int, typer.Option(min=0, max=100, help="Cases that are looked at once, at the end.")
     ] = 4
     others: Annotated[
-        int, typer.Option("--others", min=0, max=1000, help="Cases that passed and are tried, at most.")
+        int, typer.Option(min=0, max=1000, help="Cases that passed and are tried, at most.")
     ] = 12
     optimise: Annotated[
         bool,
@@ -52,16 +42,12 @@ class RepairOptions(Proved):
         ),
     ] = False
     component: Annotated[
-        list[str] | None,
-        typer.Option("--component", help="A file that GEPA may rewrite; repeat it for more."),
+        list[str] | None, typer.Option(help="A file that GEPA may rewrite; repeat it for more.")
     ] = None
-    max_runs: Annotated[
-        int, typer.Option("--max-runs", min=4, max=10_000, help="How many runs GEPA makes at most.")
-    ] = 60
+    max_runs: Annotated[int, typer.Option(min=4, max=10_000, help="How many runs GEPA makes at most.")] = 60
     keep: Annotated[bool, typer.Option("--keep", help="Write what is proven to your own files.")] = False
     no_runs: Annotated[
-        bool,
-        typer.Option("--no-runs", help="Make no runs: only tell, or keep, what was proved as --name."),
+        bool, typer.Option("--no-runs", help="Make no runs: only tell, or keep, what was proved as --name.")
     ] = False
 
     def limits(self) -> Any:
@@ -84,24 +70,17 @@ def add_evaluation_commands(app: typer.Typer, with_embedded: Any) -> None:
         tasks: Annotated[
             list[str] | None,
             typer.Option(
-                "--tasks",
                 help="Ids, patterns such as miniwob/click-*, tag:NAME, suite:NAME or @FILE, separated by commas. "
                 "Can be repeated.",
             ),
         ] = None,
-        seeds: Annotated[
-            str | None, typer.Option("--seeds", help="Seeds, such as 0-19 or 1,4,7. Default: 0.")
-        ] = None,
-        preset: Annotated[
-            str | None, typer.Option("--preset", help="Presets, separated by commas: laser,step.")
-        ] = None,
+        seeds: Annotated[str | None, typer.Option(help="Seeds, such as 0-19 or 1,4,7. Default: 0.")] = None,
+        preset: Annotated[str | None, typer.Option(help="Presets, separated by commas: laser,step.")] = None,
         llm: Annotated[
-            str | None,
-            typer.Option("--llm", help="LLMs, separated by commas. Each is combined with each preset."),
+            str | None, typer.Option(help="LLMs, separated by commas. Each is combined with each preset.")
         ] = None,
         exemplars: Annotated[
-            str | None,
-            typer.Option("--exemplars", help="own, none, or own,none to compare with and without exemplars."),
+            str | None, typer.Option(help="own, none, or own,none to compare with and without exemplars.")
         ] = None,
         resume: Annotated[
             bool, typer.Option("--resume", help="Only continue the evaluation of this name.")
@@ -119,21 +98,18 @@ def add_evaluation_commands(app: typer.Typer, with_embedded: Any) -> None:
         failures_of: Annotated[
             str | None,
             typer.Option(
-                "--failures-of",
-                help="Repeat only the cases that failed in the evaluation of this name, instead of --tasks.",
+                help="Repeat only the cases that failed in the evaluation of this name, instead of --tasks."
             ),
         ] = None,
         cluster: Annotated[
             str | None,
             typer.Option(
-                "--cluster",
                 help="Make the runs on a Ray cluster: auto, HOST:PORT or ray://HOST:PORT. --concurrency then "
                 "counts per two processors of its nodes.",
             ),
         ] = None,
         runtime_env: Annotated[
-            Path | None,
-            typer.Option("--runtime-env", help="A file that says what Ray installs on the nodes."),
+            Path | None, typer.Option(help="A file that says what Ray installs on the nodes.")
         ] = None,
         *,
         measured: Measured,
@@ -172,16 +148,12 @@ def add_evaluation_commands(app: typer.Typer, with_embedded: Any) -> None:
         at: Annotated[
             list[int] | None,
             typer.Option(
-                "--at",
                 min=1,
                 help="A step to start from. Can be repeated. Default: a selection of all steps.",
             ),
         ] = None,
         every: Annotated[
-            int,
-            typer.Option(
-                "--every", min=0, help="Without --at: every so many steps. 0: a selection of all steps."
-            ),
+            int, typer.Option(min=0, help="Without --at: every so many steps. 0: a selection of all steps.")
         ] = 0,
         preset: PresetName = None,
         llm: LLMName = None,

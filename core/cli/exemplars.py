@@ -51,24 +51,22 @@ class ExemplarsChosen:
     """The options that choose exemplars."""
 
     search: Words = ""
-    family: Annotated[str, typer.Option("--family", help="Only this family.")] = ""
-    environment: Annotated[str, typer.Option("--environment", help="Only this environment.")] = ""
-    site: Annotated[str, typer.Option("--site", help="Only this site, by its host.")] = ""
+    family: Annotated[str, typer.Option(help="Only this family.")] = ""
+    environment: Annotated[str, typer.Option(help="Only this environment.")] = ""
+    site: Annotated[str, typer.Option(help="Only this site, by its host.")] = ""
     origin: OriginName = ""
-    tag: Annotated[list[str] | None, typer.Option("--tag", help="Only with this tag. Can be repeated.")] = (
-        None
-    )
-    llm: Annotated[str, typer.Option("--llm", help="Only those decided by this LLM.")] = ""
+    tag: Annotated[list[str] | None, typer.Option(help="Only with this tag. Can be repeated.")] = None
+    llm: Annotated[str, typer.Option(help="Only those decided by this LLM.")] = ""
     file: Annotated[
-        str, typer.Option("--file", help="Only those imported from this file, or in it, by its full path.")
+        str, typer.Option(help="Only those imported from this file, or in it, by its full path.")
     ] = ""
-    run: Annotated[int | None, typer.Option("--run", help="Only those saved from this run.")] = None
+    run: Annotated[int | None, typer.Option(help="Only those saved from this run.")] = None
     found: Annotated[
         list[str] | None,
-        typer.Option("--found", help='Only with this finding, such as "never played". Can be repeated.'),
+        typer.Option(help='Only with this finding, such as "never played". Can be repeated.'),
     ] = None
     since: Annotated[str, typer.Option("--from", help="Made on this day or later, such as 2025-01-31.")] = ""
-    until: Annotated[str, typer.Option("--until", help="Made before this day.")] = ""
+    until: Annotated[str, typer.Option(help="Made before this day.")] = ""
     status: Statuses = None
 
     def filter(self) -> Any:
@@ -106,12 +104,11 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
         order: Annotated[
             str,
             typer.Option(
-                "--order",
-                help="Sort by changed, made, family, id, task, used, helped, worth, distance and so on.",
+                help="Sort by changed, made, family, id, task, used, helped, worth, distance and so on."
             ),
         ] = "changed",
-        limit: Annotated[int, typer.Option("--limit", min=1, help="The most exemplars to list.")] = 50,
-        offset: Annotated[int, typer.Option("--offset", min=0, help="How many to skip first.")] = 0,
+        limit: Annotated[int, typer.Option(min=1, help="The most exemplars to list.")] = 50,
+        offset: Annotated[int, typer.Option(min=0, help="How many to skip first.")] = 0,
         counts: Annotated[
             bool, typer.Option("--counts", help="Count exemplars by family, tag and so on.")
         ] = False,
@@ -137,9 +134,9 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
     @group.command()
     def show(
         id: Annotated[str, typer.Argument(help="The exemplar's id.")],
-        version: Annotated[int | None, typer.Option("--version", min=1, help="Show this version.")] = None,
+        version: Annotated[int | None, typer.Option(min=1, help="Show this version.")] = None,
         against: Annotated[
-            int | None, typer.Option("--against", min=1, help="Show the differences from this version.")
+            int | None, typer.Option(min=1, help="Show the differences from this version.")
         ] = None,
         db: Database = None,
         as_json: AsJson = False,
@@ -158,11 +155,9 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
         last: Annotated[int | None, typer.Option("--to", min=1, help="The last step.")] = None,
         step: Annotated[
             list[int] | None,
-            typer.Option(
-                "--step", min=1, help="Save this step, even one that would be left out. Can be repeated."
-            ),
+            typer.Option(min=1, help="Save this step, even one that would be left out. Can be repeated."),
         ] = None,
-        family: Annotated[str, typer.Option("--family", help="The family. Default: the task's name.")] = "",
+        family: Annotated[str, typer.Option(help="The family. Default: the task's name.")] = "",
         anyway: Annotated[
             bool, typer.Option("--anyway", help="Save even if the run was not judged a success.")
         ] = False,
@@ -219,23 +214,18 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
     @with_groups
     def tag(
         ids: ChangedIds = None,
-        add: Annotated[list[str] | None, typer.Option("--add", help="Add this tag. Can be repeated.")] = None,
-        remove: Annotated[
-            list[str] | None, typer.Option("--remove", help="Remove this tag. Can be repeated.")
-        ] = None,
-        to_family: Annotated[str, typer.Option("--to-family", help="Move them to this family.")] = "",
+        add: Annotated[list[str] | None, typer.Option(help="Add this tag. Can be repeated.")] = None,
+        remove: Annotated[list[str] | None, typer.Option(help="Remove this tag. Can be repeated.")] = None,
+        to_family: Annotated[str, typer.Option(help="Move them to this family.")] = "",
         weight: Annotated[
             float | None,
-            typer.Option(
-                "--weight", min=0.1, max=10, help="Divide their distances by this when runs look up."
-            ),
+            typer.Option(min=0.1, max=10, help="Divide their distances by this when runs look up."),
         ] = None,
         pinned: Annotated[
             bool | None, typer.Option("--pin/--unpin", help="Use them before nearer ones of their families.")
         ] = None,
         never: Annotated[
-            list[str] | None,
-            typer.Option("--never", help="Never use them for tasks like this one. Can be repeated."),
+            list[str] | None, typer.Option(help="Never use them for tasks like this one. Can be repeated.")
         ] = None,
         db: Database = None,
         as_json: AsJson = False,
@@ -270,8 +260,7 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
     @with_groups
     def check(
         most_tokens: Annotated[
-            int,
-            typer.Option("--most-tokens", min=1, help="Report trajectories with more tokens as too long."),
+            int, typer.Option(min=1, help="Report trajectories with more tokens as too long.")
         ] = 4000,
         db: Database = None,
         as_json: AsJson = False,
@@ -287,28 +276,21 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
     @group.command()
     def retrieve(
         text: Annotated[str, typer.Argument(help="The text of a task.")] = "",
-        run: Annotated[
-            int | None, typer.Option("--run", help="Use the task and first page of this run.")
-        ] = None,
-        preset: Annotated[
-            str, typer.Option("--preset", help="Recall as this preset. Default: as the run's.")
-        ] = "",
-        by: Annotated[str, typer.Option("--by", help="family or exemplars.")] = "",
+        run: Annotated[int | None, typer.Option(help="Use the task and first page of this run.")] = None,
+        preset: Annotated[str, typer.Option(help="Recall as this preset. Default: as the run's.")] = "",
+        by: Annotated[str, typer.Option(help="family or exemplars.")] = "",
         votes: Annotated[
-            int | None, typer.Option("--votes", min=1, max=50, help="How many of the nearest vote.")
+            int | None, typer.Option(min=1, max=50, help="How many of the nearest vote.")
         ] = None,
-        most: Annotated[
-            int | None, typer.Option("--most", min=1, max=50, help="The most exemplars to use.")
-        ] = None,
+        most: Annotated[int | None, typer.Option(min=1, max=50, help="The most exemplars to use.")] = None,
         tokens: Annotated[
-            int | None,
-            typer.Option("--tokens", min=100, max=1_000_000, help="The most tokens of all exemplars used."),
+            int | None, typer.Option(min=100, max=1_000_000, help="The most tokens of all exemplars used.")
         ] = None,
         threshold: Annotated[
-            float | None, typer.Option("--threshold", min=0, max=2, help="Use none beyond this distance.")
+            float | None, typer.Option(min=0, max=2, help="Use none beyond this distance.")
         ] = None,
         environment: Annotated[
-            str, typer.Option("--environment", help="Only those of this environment, or without one.")
+            str, typer.Option(help="Only those of this environment, or without one.")
         ] = "",
         db: Database = None,
         as_json: AsJson = False,
@@ -336,9 +318,7 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
     def loo(
         texts: Annotated[
             Path | None,
-            typer.Option(
-                "--texts", help="A JSON file with lists of texts by family, instead of the exemplars."
-            ),
+            typer.Option(help="A JSON file with lists of texts by family, instead of the exemplars."),
         ] = None,
         votes: Votes = 3,
         as_json: AsJson = False,
@@ -352,12 +332,9 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
 
     @group.command()
     def duplicates(
-        within: Annotated[
-            float, typer.Option("--within", min=0, max=2, help="List pairs up to this distance.")
-        ] = 0.15,
+        within: Annotated[float, typer.Option(min=0, max=2, help="List pairs up to this distance.")] = 0.15,
         kept: Annotated[
-            bool,
-            typer.Option("--kept", help="Also list pairs marked in the window to keep both."),
+            bool, typer.Option("--kept", help="Also list pairs marked in the window to keep both.")
         ] = False,
         db: Database = None,
         as_json: AsJson = False,
@@ -423,18 +400,16 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
         of_family: Annotated[
             bool, typer.Option("--family", help="Use all exemplars of the family of this name.")
         ] = False,
-        change: Annotated[str, typer.Option("--change", help="Compare two versions, such as 1:2.")] = "",
+        change: Annotated[str, typer.Option(help="Compare two versions, such as 1:2.")] = "",
         task: Annotated[
             list[str] | None,
             typer.Option(
-                "--task",
-                help="A task, or a pattern such as miniwob/click-*. Can be repeated. Default: its own task.",
+                help="A task, or a pattern such as miniwob/click-*. Can be repeated. Default: its own task."
             ),
         ] = None,
-        seeds: Annotated[str, typer.Option("--seeds", help="Seeds, such as 0-9 or 1,4,7.")] = "0-4",
+        seeds: Annotated[str, typer.Option(help="Seeds, such as 0-9 or 1,4,7.")] = "0-4",
         preset: Annotated[
-            str | None,
-            typer.Option("--preset", help="A preset with memory. Default: that of the settings, or synapse."),
+            str | None, typer.Option(help="A preset with memory. Default: that of the settings, or synapse.")
         ] = None,
         llm: LLMName = None,
         *,
@@ -458,16 +433,13 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
     def credit(
         run: Annotated[int | None, typer.Argument(help="A run. Without it, list the credits so far.")] = None,
         step: Annotated[
-            list[int] | None, typer.Option("--step", min=1, help="A step. Can be repeated. Default: all.")
+            list[int] | None, typer.Option(min=1, help="A step. Can be repeated. Default: all.")
         ] = None,
-        times: Annotated[
-            int, typer.Option("--times", min=1, max=100, help="How many times to ask each question.")
-        ] = 5,
+        times: Annotated[int, typer.Option(min=1, max=100, help="How many times to ask each question.")] = 5,
         temperature: Annotated[
-            float | None,
-            typer.Option("--temperature", min=0, max=5, help="The temperature. Default: as recorded."),
+            float | None, typer.Option(min=0, max=5, help="The temperature. Default: as recorded.")
         ] = None,
-        llm: Annotated[str | None, typer.Option("--llm", help="The LLM. Default: that of the run.")] = None,
+        llm: Annotated[str | None, typer.Option(help="The LLM. Default: that of the run.")] = None,
         base_url: BaseUrl = None,
         db: Database = None,
         as_json: AsJson = False,
@@ -496,19 +468,14 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
             bool, typer.Option("--strict", help="Import nothing if an entry has an error or its id is taken.")
         ] = False,
         taken: Annotated[
-            str,
-            typer.Option("--taken", help='If an id is taken: "leave", "new id" or "new version".'),
+            str, typer.Option(help='If an id is taken: "leave", "new id" or "new version".')
         ] = "leave",
-        family: Annotated[
-            str, typer.Option("--family", help="The family for all of them, instead of their own.")
-        ] = "",
+        family: Annotated[str, typer.Option(help="The family for all of them, instead of their own.")] = "",
         least_reward: Annotated[
-            float,
-            typer.Option("--least-reward", help="The lowest reward of a judged trajectory to import.", min=0),
+            float, typer.Option(help="The lowest reward of a judged trajectory to import.", min=0)
         ] = 1.0,
         policies: Annotated[
-            Path | None,
-            typer.Option("--policies", help="For step: also write the policies as files to this folder."),
+            Path | None, typer.Option(help="For step: also write the policies as files to this folder.")
         ] = None,
         db: Database = None,
         as_json: AsJson = False,
@@ -532,12 +499,9 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
     @group.command()
     def export(
         form: Annotated[str, typer.Option("--format", help=f"{_EXPORTED}.")] = "jsonl",
-        family: Annotated[
-            list[str] | None, typer.Option("--family", help="Only this family. Can be repeated.")
-        ] = None,
+        family: Annotated[list[str] | None, typer.Option(help="Only this family. Can be repeated.")] = None,
         ids: Annotated[
-            list[str] | None,
-            typer.Option("--ids", help="Only these ids, separated by commas. Can be repeated."),
+            list[str] | None, typer.Option(help="Only these ids, separated by commas. Can be repeated.")
         ] = None,
         origin: OriginName = "",
         status: Statuses = None,

@@ -21,7 +21,7 @@ def add_mcp_command(app: typer.Typer) -> None:
         world: MakesRuns,
         llm: LLMName = None,
         http: Annotated[bool, typer.Option("--http", help="Serve on 127.0.0.1, with a token.")] = False,
-        port: Annotated[int, typer.Option("--port", min=0, max=65535, help="The port of --http.")] = 0,
+        port: Annotated[int, typer.Option(min=0, max=65535, help="The port of --http.")] = 0,
         allow_keep: Annotated[
             bool, typer.Option("--allow-keep", help="Let tools write proven changes to your own files.")
         ] = False,

@@ -1,4 +1,7 @@
-"""The flags that several commands share, and their values."""
+"""The flags that several commands share, and their values.
+
+A flag is called as its parameter, unless it is named: a bool names its own, or there would be a second one with no-.
+"""
 
 import contextlib
 import functools

@@ -42,7 +42,7 @@ def add_runs_commands(app: typer.Typer) -> None:
     @app.command()
     def show(
         run: Annotated[int, typer.Argument(help="The run's number.")],
-        step: Annotated[int | None, typer.Option("--step", min=1, help="Show this step in full.")] = None,
+        step: Annotated[int | None, typer.Option(min=1, help="Show this step in full.")] = None,
         actions: Annotated[
             bool, typer.Option("--actions", help="With --step: what was permissible.")
         ] = False,
@@ -95,8 +95,7 @@ def add_runs_commands(app: typer.Typer) -> None:
         endpoint: Annotated[
             str,
             typer.Option(
-                "--endpoint",
-                help="For otel: send the run over OTLP/HTTP to this address, such as http://127.0.0.1:4318.",
+                help="For otel: send the run over OTLP/HTTP to this address, such as http://127.0.0.1:4318."
             ),
         ] = "",
         content: Annotated[
@@ -165,10 +164,10 @@ def _add_group(app: typer.Typer) -> None:
         context: typer.Context,
         as_json: AsJson = False,
         db: Database = None,
-        search: Annotated[str, typer.Option("--search", help="Words to find in the run.")] = "",
-        task: Annotated[str, typer.Option("--task", help="The task's id.")] = "",
+        search: Annotated[str, typer.Option(help="Words to find in the run.")] = "",
+        task: Annotated[str, typer.Option(help="The task's id.")] = "",
         outcome: Outcome = "",
-        limit: Annotated[int, typer.Option("--limit", min=1, help="The most runs to list.")] = 50,
+        limit: Annotated[int, typer.Option(min=1, help="The most runs to list.")] = 50,
     ) -> None:
         """List the runs in the trace, newest first."""
         if context.invoked_subcommand is not None:
@@ -180,14 +179,11 @@ def _add_group(app: typer.Typer) -> None:
     @group.command()
     def prune(
         older_than: Annotated[
-            float | None,
-            typer.Option("--older-than", min=0, help="Runs that began more than this many days ago."),
+            float | None, typer.Option(min=0, help="Runs that began more than this many days ago.")
         ] = None,
         outcome: Outcome = "",
-        task: Annotated[str, typer.Option("--task", help="The task's id. * stands for any characters.")] = "",
-        keep: Annotated[
-            int, typer.Option("--keep", min=0, help="Keep this many of the newest of these runs.")
-        ] = 0,
+        task: Annotated[str, typer.Option(help="The task's id. * stands for any characters.")] = "",
+        keep: Annotated[int, typer.Option(min=0, help="Keep this many of the newest of these runs.")] = 0,
         named: Annotated[bool, typer.Option("--named", help="Also delete runs with a name.")] = False,
         exemplars: Annotated[
             bool,

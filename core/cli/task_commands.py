@@ -73,8 +73,7 @@ def add_window_commands(app: typer.Typer, open_window: Callable[..., int]) -> No
         preset: PresetName = None,
         llm: LLMName = None,
         run: Annotated[
-            int | None,
-            typer.Option("--run", help="A stored run to open, at the step that decided it."),
+            int | None, typer.Option(help="A stored run to open, at the step that decided it.")
         ] = None,
         version: Annotated[
             bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_print_version)
@@ -147,8 +146,7 @@ def add_task_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -> No
         preset: PresetName = None,
         llm: LLMName = None,
         profile: Annotated[
-            str | None,
-            typer.Option("--profile", help="A named profile that keeps logins. Default: a clean profile."),
+            str | None, typer.Option(help="A named profile that keeps logins. Default: a clean profile.")
         ] = None,
         embedded_profiles: EmbeddedProfiles = None,
         time_limit: Annotated[
@@ -181,22 +179,18 @@ def add_task_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -> No
     def fork(
         run: RunNumber,
         world: Unattended,
-        step: Annotated[int, typer.Option("--step", min=1, help="The step to go back to.")],
+        step: Annotated[int, typer.Option(min=1, help="The step to go back to.")],
         preset: PresetName = None,
         llm: LLMName = None,
         policies: Annotated[
-            str | None,
-            typer.Option("--policies", help="A folder of policies that override the others, or own."),
+            str | None, typer.Option(help="A folder of policies that override the others, or own.")
         ] = None,
         exemplars: Annotated[
             str | None,
-            typer.Option(
-                "--exemplars", help="A folder or file of exemplars that replaces all others, or none, or own."
-            ),
+            typer.Option(help="A folder or file of exemplars that replaces all others, or none, or own."),
         ] = None,
         amount: Annotated[
-            list[str] | None,
-            typer.Option("--amount", help="A mechanism's number, such as memory=5. Can be repeated."),
+            list[str] | None, typer.Option(help="A mechanism's number, such as memory=5. Can be repeated.")
         ] = None,
         embedded_profiles: EmbeddedProfiles = None,
         offline: Annotated[
@@ -240,22 +234,16 @@ def add_task_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -> No
         world: TasksKnown,
         actions: Annotated[
             Path | None,
-            typer.Option(
-                "--actions", help="A file of REASON and ACTION lines. Without it, the page is printed."
-            ),
+            typer.Option(help="A file of REASON and ACTION lines. Without it, the page is printed."),
         ] = None,
         output: Annotated[
             Path | None, typer.Option("-o", "--output", help="The file of exemplars to add to (.jsonl).")
         ] = None,
         family: Annotated[
             str,
-            typer.Option(
-                "--family", help="The family, whose exemplars are shown together. Default: the task's name."
-            ),
+            typer.Option(help="The family, whose exemplars are shown together. Default: the task's name."),
         ] = "",
-        parser: Annotated[
-            Path | None, typer.Option("--parser", help="A Python file for implicit abstraction.")
-        ] = None,
+        parser: Annotated[Path | None, typer.Option(help="A Python file for implicit abstraction.")] = None,
         browser: Browser = None,
     ) -> None:
         """Record an exemplar: carry out written actions in a task, and save them if they succeed."""

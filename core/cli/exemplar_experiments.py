@@ -9,6 +9,8 @@ from core.agent.gates import gates_of
 from core.browser.host import BrowserHost
 from core.browser.tabs import Tabs
 from core.cli.exemplar_tables import memory_of
+from core.cli.exemplars import CreditOptions
+from core.cli.options import settings_with
 from core.cli.output import put, put_json, put_table, say
 from core.cli.runs import open_for_reading
 from core.cli.surroundings import WithEmbedded, in_browser, in_loop
@@ -111,32 +113,24 @@ def replay_exemplars(
     return not any(result.success is False for result in results)
 
 
-def attribute_run(
-    settings: Settings,
-    run: int | None,
-    steps: tuple[int, ...],
-    *,
-    times: int,
-    temperature: float | None,
-    llm: str,
-    as_json: bool,
-) -> None:
+def attribute_run(asked: CreditOptions) -> None:
     """Print the credits of a run's exemplars, or without a run of all that are known; raises BackstepError.
 
-    Without `steps` all are asked that had exemplars in their prompts; without `llm` the run's own.
+    Without steps all are asked that had exemplars in their prompts; without an LLM the run's own.
     """
+    settings = settings_with(base_url=asked.base_url, db=asked.db)
     memory = memory_of(settings)
     try:
-        if run is None:
-            _put_sums(kept_attributions(memory.library()), as_json=as_json)
+        if asked.run is None:
+            _put_sums(kept_attributions(memory.library()), as_json=asked.as_json)
             return
-        found = _asked(settings, run, steps, times, temperature, llm)
+        found = _asked(settings, asked.run, asked)
         library = memory.library()
         for one in found:
             library.proofs.save("credit", one.id, one.when, one.model_dump_json())
     finally:
         memory.close()
-    if as_json:
+    if asked.as_json:
         put_json([{**one.model_dump(), "share": one.share} for one in found])
         return
     put_table(
@@ -155,21 +149,21 @@ def attribute_run(
     )
 
 
-def _asked(
-    settings: Settings, run: int, steps: tuple[int, ...], times: int, temperature: float | None, llm: str
-) -> list[Attribution]:
+def _asked(settings: Settings, run: int, asked: CreditOptions) -> list[Attribution]:
     llms = user_llms(settings)
 
     async def work(store: TraceStore) -> list[Attribution]:
         try:
-            asked = llms.routed(llm or store.run(run).llm)
-            chosen = steps or _with_exemplars(store, run)
+            llm = llms.routed(asked.llm or store.run(run).llm)
+            chosen = asked.step or _with_exemplars(store, run)
             if not chosen:
                 raise UsageError(f"No prompt of run {run} had exemplars, so there is no credit to measure.")
             found: list[Attribution] = []
             for step in chosen:
-                say(f"step {step}: asked {times} times with all exemplars, and without each")
-                found += await attribute_step(store, asked, run, step, times=times, temperature=temperature)
+                say(f"step {step}: asked {asked.times} times with all exemplars, and without each")
+                found += await attribute_step(
+                    store, llm, run, step, times=asked.times, temperature=asked.temperature
+                )
             return found
         finally:
             await llms.close()

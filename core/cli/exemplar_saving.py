@@ -1,11 +1,12 @@
 """The commands that make exemplars: from a stored run, and from a script of actions."""
 
 import re
-from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
 from core.browser.host import BrowserHost
+from core.cli.exemplars import KeepOptions
+from core.cli.options import settings_with
 from core.cli.output import put, put_json, put_lines, put_table, say
 from core.cli.runs import reading
 from core.cli.surroundings import WithEmbedded, in_browser
@@ -24,32 +25,24 @@ from core.settings.settings import Settings
 from core.settings.user_file import read_text
 
 
-def keep_run(
-    settings: Settings,
-    run: int,
-    *,
-    first: int,
-    last: int | None,
-    steps: Iterable[int],
-    family: str,
-    anyway: bool,
-    dry_run: bool,
-    as_json: bool,
-) -> None:
+def keep_run(asked: KeepOptions) -> None:
     """Show a run as it would be prompted with and keep it; raises UsageError if it is not a success.
 
-    Just these `steps` are kept, or without any those that the run itself suggests; one that was not judged
-    a success only with `anyway`.
+    Just the steps that are asked for are kept, or without any those that the run itself suggests; one that was not
+    judged a success only with `anyway`.
     """
+    settings, run = settings_with(db=asked.db), asked.run
     with reading(settings) as store:
-        chosen = frozenset(steps) or None
-        kept = exemplar_of_run(store, run, first=first, last=last, family=family, chosen=chosen)
-    if not as_json:
+        chosen = frozenset(asked.step or ()) or None
+        kept = exemplar_of_run(
+            store, run, first=asked.first, last=asked.last, family=asked.family, chosen=chosen
+        )
+    if not asked.as_json:
         _show(kept)
-    if not kept.successful and not anyway and not dry_run:
+    if not kept.successful and not asked.anyway and not asked.dry_run:
         raise UsageError(f"Run {run} was not judged a success. To save it anyway, use --anyway.")
     path: Path | None = None
-    if not dry_run:
+    if not asked.dry_run:
         path = settings.database.parent / LIBRARY_NAME
         with closing(Library.open(path)) as library:
             library.save(
@@ -57,7 +50,7 @@ def keep_run(
                 kept.provenance,
                 why=f"kept from run {run}",
             )
-    if as_json:
+    if asked.as_json:
         put_json({**kept.model_dump(mode="json"), "kept_in": str(path) if path else None})
     say(f"{kept.exemplar.id} was saved in {path}." if path else "Nothing was saved.")
 

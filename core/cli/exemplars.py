@@ -18,6 +18,7 @@ from core.cli.options import (
     LLMName,
     Measured,
     OnGate,
+    Stored,
     TaskFiles,
     Viewport,
     WebArenaFiles,
@@ -93,6 +94,44 @@ class ExemplarsChosen:
         )
 
 
+@dataclass(frozen=True, kw_only=True)
+class KeepOptions(Stored):
+    """The options of the command `exemplars keep`."""
+
+    run: Annotated[
+        int, typer.Argument(help="The run's number. For a branch, all steps that led to it are saved.")
+    ]
+    first: Annotated[int, typer.Option("--from", min=1, help="The first step.")] = 1
+    last: Annotated[int | None, typer.Option("--to", min=1, help="The last step.")] = None
+    step: Annotated[
+        list[int] | None,
+        typer.Option(min=1, help="Save this step, even one that would be left out. Can be repeated."),
+    ] = None
+    family: Annotated[str, typer.Option(help="The family. Default: the task's name.")] = ""
+    anyway: Annotated[
+        bool, typer.Option("--anyway", help="Save even if the run was not judged a success.")
+    ] = False
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be saved, and save nothing.")
+    ] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class CreditOptions(Stored):
+    """The options of the command `exemplars credit`."""
+
+    run: Annotated[int | None, typer.Argument(help="A run. Without it, list the credits so far.")] = None
+    step: Annotated[list[int] | None, typer.Option(min=1, help="A step. Can be repeated. Default: all.")] = (
+        None
+    )
+    times: Annotated[int, typer.Option(min=1, max=100, help="How many times to ask each question.")] = 5
+    temperature: Annotated[
+        float | None, typer.Option(min=0, max=5, help="The temperature. Default: as recorded.")
+    ] = None
+    llm: Annotated[str | None, typer.Option(help="The LLM. Default: that of the run.")] = None
+    base_url: BaseUrl = None
+
+
 def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -> None:
     """Add the group to the command line."""
     group = typer.Typer(cls=Commands, help="The exemplars that runs use.", no_args_is_help=True)
@@ -147,40 +186,12 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
         show_exemplar(settings_with(db=db), id, version, against, as_json=as_json)
 
     @group.command()
-    def keep(
-        run: Annotated[
-            int, typer.Argument(help="The run's number. For a branch, all steps that led to it are saved.")
-        ],
-        first: Annotated[int, typer.Option("--from", min=1, help="The first step.")] = 1,
-        last: Annotated[int | None, typer.Option("--to", min=1, help="The last step.")] = None,
-        step: Annotated[
-            list[int] | None,
-            typer.Option(min=1, help="Save this step, even one that would be left out. Can be repeated."),
-        ] = None,
-        family: Annotated[str, typer.Option(help="The family. Default: the task's name.")] = "",
-        anyway: Annotated[
-            bool, typer.Option("--anyway", help="Save even if the run was not judged a success.")
-        ] = False,
-        dry_run: Annotated[
-            bool, typer.Option("--dry-run", help="Show what would be saved, and save nothing.")
-        ] = False,
-        db: Database = None,
-        as_json: AsJson = False,
-    ) -> None:
+    @with_groups
+    def keep(asked: KeepOptions) -> None:
         """Save a run as an exemplar. Failed and undone steps are left out, corrections become contrasts."""
         from core.cli.exemplar_saving import keep_run
 
-        keep_run(
-            settings_with(db=db),
-            run,
-            first=first,
-            last=last,
-            steps=step or (),
-            family=family,
-            anyway=anyway,
-            dry_run=dry_run,
-            as_json=as_json,
-        )
+        keep_run(asked)
 
     @group.command()
     @with_groups
@@ -430,32 +441,12 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
         measured.carry_out(request, with_embedded)
 
     @group.command()
-    def credit(
-        run: Annotated[int | None, typer.Argument(help="A run. Without it, list the credits so far.")] = None,
-        step: Annotated[
-            list[int] | None, typer.Option(min=1, help="A step. Can be repeated. Default: all.")
-        ] = None,
-        times: Annotated[int, typer.Option(min=1, max=100, help="How many times to ask each question.")] = 5,
-        temperature: Annotated[
-            float | None, typer.Option(min=0, max=5, help="The temperature. Default: as recorded.")
-        ] = None,
-        llm: Annotated[str | None, typer.Option(help="The LLM. Default: that of the run.")] = None,
-        base_url: BaseUrl = None,
-        db: Database = None,
-        as_json: AsJson = False,
-    ) -> None:
+    @with_groups
+    def credit(asked: CreditOptions) -> None:
         """Ask a run's steps again without each of their exemplars, to see how much each made the action more likely."""
         from core.cli.exemplar_experiments import attribute_run
 
-        attribute_run(
-            settings_with(base_url=base_url, db=db),
-            run,
-            tuple(step or ()),
-            times=times,
-            temperature=temperature,
-            llm=llm or "",
-            as_json=as_json,
-        )
+        attribute_run(asked)
 
     @group.command(name="import")
     def import_(

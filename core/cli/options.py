@@ -7,7 +7,7 @@ import contextlib
 import functools
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
@@ -134,6 +134,14 @@ NameFailures = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
+class Stored:
+    """The options of commands on what is stored."""
+
+    db: Database = None
+    as_json: AsJson = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class TaskChosen:
     """The options that choose a task."""
 
@@ -249,7 +257,7 @@ def with_groups(function: Callable[..., None]) -> Callable[..., None]:
         inspect.Parameter(
             option.name,
             inspect.Parameter.KEYWORD_ONLY,
-            default=option.default,
+            default=inspect.Parameter.empty if option.default is MISSING else option.default,
             annotation=get_type_hints(group, include_extras=True)[option.name],
         )
         for group in groups.values()

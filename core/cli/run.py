@@ -9,6 +9,7 @@ from core.agent.resources import agent_resources_of
 from core.agent.run_history import budget_of
 from core.agent.state import Budget
 from core.browser.host import BrowserHost
+from core.cli.options import TaskChosen
 from core.cli.output import put, put_json, say, step_line
 from core.cli.runs import reading
 from core.cli.surroundings import WithEmbedded, in_browser, open_unattended, services_in
@@ -23,33 +24,30 @@ from core.trace.replay_llm import read_name
 
 
 def run_task(
+    chosen: TaskChosen,
     settings: Settings,
     environments: Environments,
     with_embedded: WithEmbedded,
     *,
-    task: str,
-    seed: int,
-    url: str,
-    instruction: str,
     profile: str | None,
     max_steps: int | None,
     as_json: bool,
 ) -> RunReport:
     """Run a task and print its progress and its report; raises BackstepError if it cannot begin."""
-    if not task and not url:
+    if not chosen.task and not chosen.url:
         raise UsageError("Choose a task (--task miniwob/click-test-2), or use --url and --instruction.")
-    found = environments.find(task or "web/open", url=url, instruction=instruction)
+    task = environments.find(chosen.task or "web/open", url=chosen.url, instruction=chosen.instruction)
     llms = open_unattended(settings, settings.llm)
     check_preset(config_folder(), settings.preset)
     budget = _budget(settings, settings.llm, max_steps)
 
     async def work(host: BrowserHost) -> RunReport:
         async with services_in(host, settings, llms, environments) as services:
-            say(f"{found.id}, seed {seed}, preset {settings.preset}, LLM {settings.llm}")
+            say(f"{task.id}, seed {chosen.seed}, preset {settings.preset}, LLM {settings.llm}")
             return await run_headless(
                 services,
-                found,
-                seed,
+                task,
+                chosen.seed,
                 preset=settings.preset,
                 llm=llms.routed(settings.llm),
                 budget=budget,

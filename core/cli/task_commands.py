@@ -161,13 +161,10 @@ def add_task_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -> No
             preset=preset, llm=llm, embedded_profiles=embedded_profiles or None, pictures=pictures
         )
         report = run_task(
+            chosen,
             settings,
             world.environments(settings, time_limit=time_limit),
             with_embedded,
-            task=chosen.task,
-            seed=chosen.seed,
-            url=chosen.url,
-            instruction=chosen.instruction,
             profile=profile,
             max_steps=world.max_steps,
             as_json=world.as_json,

@@ -168,17 +168,28 @@ class Scheduled(Record):
     """Whether a limit has brought it: the run ends as out of its budget then, with the answer."""
 
 
-class RemedyRecord(Record):
-    """A remedy at one moment."""
+class Remedy(Record):
+    """What is known of one alternative action, wherever it is told of."""
 
     number: int
+    """Counts up in the run, from 1."""
     step: int
-    action: str
+    """The step it starts from: the page as this step observed it."""
     target: str = ""
+    """What the action acts on, in words."""
     reason: str = ""
+    """Why the LLM holds it possible."""
     subtask: int | None = None
+    """The position of the subtask it serves."""
     state: EntryState = "waiting"
     why: str = ""
+    """Why it was dropped, or where it was tried."""
+
+
+class RemedyRecord(Remedy):
+    """A remedy at one moment."""
+
+    action: str
 
 
 class ReflectionRecord(Record):

@@ -20,7 +20,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.debugger.llms.views import KnownServer, LLMAnswer, LLMEntry
+from core.debugger.llms.views import LLMAnswer, LLMEntry
+from core.llm.endpoints import Endpoint
 from core.llm.openai_format import DEFAULT_MAX_TOKENS
 from core.schema.messages import ReasoningEffort
 from core.settings.settings import LOCAL_PREFIX
@@ -43,7 +44,7 @@ class SettingsDialog(QDialog):
     remove_requested = Signal(str)
     """The name of an LLM."""
 
-    def __init__(self, theme: Theme, servers: tuple[KnownServer, ...], parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, servers: tuple[Endpoint, ...], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("LLM settings")
         self._servers = servers
@@ -312,7 +313,7 @@ class SettingsDialog(QDialog):
 
     def _on_server(self, index: int) -> None:
         server = self.base_url.itemData(index)
-        if isinstance(server, KnownServer):
+        if isinstance(server, Endpoint):
             self.base_url.setEditText(server.base_url)
             self._on_edited()
 

@@ -449,6 +449,7 @@ SPACE = StateView(
     buffer=(
         SetAsideView(
             candidate="B07-LAMP-BLUE",
+            url="",
             title="Minton ceramic table lamp, blue",
             reason="The colour does not match.",
             kept=(
@@ -458,7 +459,7 @@ SPACE = StateView(
             step=3,
         ),
         SetAsideView(
-            candidate="B11-LAMP-OAK", title="Oak floor lamp", reason="Too high.", step=2, chosen=True
+            candidate="B11-LAMP-OAK", url="", title="Oak floor lamp", reason="Too high.", step=2, chosen=True
         ),
     ),
     remembered=(("keywords", "green table lamp"), ("max_price", "60")),

@@ -5,7 +5,8 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from core.debugger.catalogue import Catalogue
-from core.debugger.llms.views import KnownServer, LLMAnswer, LLMEntry
+from core.debugger.llms.views import LLMAnswer, LLMEntry
+from core.llm.endpoints import Endpoint
 from gui.llms.dialog import SettingsDialog
 from gui.shell.help import KeysDialog
 from gui.task_chooser.chooser import ProfileChoice, TaskChooser
@@ -14,8 +15,13 @@ from gui.widgets.remembered import OpenedTask
 from tests.gui import samples
 
 PRESETS = (
-    KnownServer(title="OpenAI", base_url="https://api.openai.com/v1", needs_key=True),
-    KnownServer(title="Ollama", base_url="http://127.0.0.1:11434/v1", note="Start it with: ollama serve."),
+    Endpoint(name="openai", title="OpenAI", base_url="https://api.openai.com/v1", needs_key=True),
+    Endpoint(
+        name="ollama",
+        title="Ollama",
+        base_url="http://127.0.0.1:11434/v1",
+        note="Start it with: ollama serve.",
+    ),
 )
 LLAMA = LLMEntry(
     name="llama", base_url=PRESETS[1].base_url, model="llama3.3", temperature=0.2, key_stored=True

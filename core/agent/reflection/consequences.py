@@ -4,7 +4,7 @@ from core.agent.action_queue import drop_queue
 from core.agent.state import RunState
 from core.schema.action import AgentAct
 from core.schema.progress import Plan
-from core.schema.step import Aligned, ReflectionRecord, RemedyRecord, Scheduled
+from core.schema.step import Aligned, ReflectionRecord, Remedy, RemedyRecord, Scheduled
 
 
 def follow(state: RunState, aligned: Aligned, step: int) -> None:
@@ -106,14 +106,8 @@ def reflection_record(state: RunState) -> ReflectionRecord | None:
         plan=reflection.plan,
         remedies=tuple(
             RemedyRecord(
-                number=entry.number,
-                step=entry.step,
                 action=entry.action.words if isinstance(entry.action, AgentAct) else str(entry.action),
-                target=entry.target,
-                reason=entry.reason,
-                subtask=entry.subtask,
-                state=entry.state,
-                why=entry.why,
+                **{name: getattr(entry, name) for name in Remedy.model_fields},
             )
             for entry in reflection.remedies.entries
         ),

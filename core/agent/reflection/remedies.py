@@ -13,33 +13,20 @@ from core.schema.element_identity import Marks
 from core.schema.observation import Observation
 from core.schema.progress import SpaceMemory
 from core.schema.record import Record
-from core.schema.step import EntryState
+from core.schema.step import EntryState, Remedy
 
 
-class RemedyEntry(Record):
+class RemedyEntry(Remedy):
     """One alternative action, with everything that is restored before it is tried."""
 
-    number: int
-    """Counts up in the run, from 1."""
-    step: int
-    """The step it starts from: the page as this step observed it."""
     trial: int
     action: Action
-    target: str = ""
-    """What the action acts on, in words."""
     marks: Marks = {}
     """What its elements are recognised by."""
-    reason: str = ""
-    """Why the LLM holds it possible."""
-    subtask: int | None = None
-    """The position of the subtask it serves."""
     stack: Stack | None = None
     memory: SpaceMemory = SpaceMemory()
     page: str = ""
     """Fingerprint of the page it starts from."""
-    state: EntryState = "waiting"
-    why: str = ""
-    """Why it was dropped, or where it was tried."""
 
 
 class RemedyStack(Record):

@@ -11,7 +11,7 @@ from core.debugger.evaluations.figures import done_of
 from core.schema.record import Record
 from core.schema.task import family_of
 from core.trace.evaluated import WayStep, evaluated_runs, evaluation_of, last_policies, own_successes_of, ways
-from core.trace.records import EvaluatedRun, RunRow
+from core.trace.records import Case, EvaluatedRun, RunRow
 from core.trace.store import TraceStore
 
 _CHANGING = re.compile(r"https?://\S+|\"[^\"]*\"|'[^']*'|\d+")
@@ -21,15 +21,11 @@ MOST_READ = 1000
 """Runs that are looked through for those that a run is held against."""
 
 
-class FailedRun(Record):
+class FailedRun(Case):
     """A failed run with its deciding step."""
 
     run: int | None
     """None if it could not begin."""
-    variant: str
-    task: str
-    seed: int
-    time: int
     step: int = 0
     """The first step that no success did after the same beginning, else the last; 0 if there is none."""
 
@@ -152,14 +148,7 @@ def _walked(runs: Iterable[EvaluatedRun]) -> list[Walked]:
 
 
 def _failed(one: EvaluatedRun, parting: Parting | None) -> FailedRun:
-    return FailedRun(
-        run=one.run,
-        variant=one.variant,
-        task=one.task,
-        seed=one.seed,
-        time=one.time,
-        step=parting.step if parting is not None else 0,
-    )
+    return FailedRun(**dict(one.case), run=one.run, step=parting.step if parting is not None else 0)
 
 
 def _group_of(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from pydantic import SecretStr, ValidationError
 
 from core.debugger.commands import command
-from core.debugger.llms.views import KnownServer, LLMAnswer, LLMEntry, LLMList
+from core.debugger.llms.views import LLMAnswer, LLMEntry, LLMList
 from core.debugger.service import Service
 from core.debugger.services import user_llms
 from core.llm.endpoint_check import check_endpoint
@@ -71,16 +71,7 @@ class LLMService(Service[LLMList]):
     def _send_list(self, chosen: str = "") -> None:
         settings = self._settings()
         entries = tuple(self._entry(name, entry) for name, entry in settings.llms.items())
-        servers = tuple(
-            KnownServer(
-                title=endpoint.title,
-                base_url=endpoint.base_url,
-                needs_key=endpoint.needs_key,
-                note=endpoint.note,
-            )
-            for endpoint in self._endpoints
-        )
-        self.send(LLMList(entries=entries, servers=servers, chosen=chosen))
+        self.send(LLMList(entries=entries, servers=self._endpoints, chosen=chosen))
 
     def _settings(self) -> Settings:
         """Return the settings as they are now, with what was given on the command line."""

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from core.llm.endpoints import Endpoint
 from core.schema.messages import ReasoningEffort
 from core.schema.record import Record
 
@@ -35,20 +36,12 @@ class LLMEntry(Record):
     """What the last test found of it, as sentences."""
 
 
-class KnownServer(Record):
-    """A known server that can be chosen for the address."""
-
-    title: str
-    base_url: str
-    needs_key: bool = False
-    note: str = ""
-
-
 class LLMList(Record):
     """Everything the settings window shows."""
 
     entries: tuple[LLMEntry, ...] = ()
-    servers: tuple[KnownServer, ...] = ()
+    servers: tuple[Endpoint, ...] = ()
+    """The known ones, which can be chosen for the address."""
     chosen: str = ""
     """The entry to show, if one was just saved."""
 

@@ -146,12 +146,7 @@ def state_view(observed: Observed | None, recognised: Recognised | None, *, told
         edges=_edges(recognised),
         buffer=tuple(
             SetAsideView(
-                candidate=one.candidate,
-                title=one.title,
-                reason=one.reason,
-                kept=_kept(memory, one.candidate),
-                step=one.step,
-                chosen=one.candidate == memory.chosen,
+                **dict(one), kept=_kept(memory, one.candidate), chosen=one.candidate == memory.chosen
             )
             for one in memory.buffer
         ),

@@ -9,7 +9,7 @@ from core.schema.action_space import PermissibleAction, PermissibleRow
 from core.schema.exemplar import Retrieved
 from core.schema.messages import Message, Role
 from core.schema.observation import Box, Element, Ref
-from core.schema.progress import Subtask
+from core.schema.progress import SetAside, Subtask
 from core.schema.record import Record
 from core.schema.restore import Grade
 from core.schema.step import CallRecord, Fit, Judgement, Origin, RemedyRecord
@@ -41,15 +41,11 @@ class DiagramEdgeView(Record):
     """Whether it was the last one gone."""
 
 
-class SetAsideView(Record):
+class SetAsideView(SetAside):
     """A candidate that was set aside."""
 
-    candidate: str
-    title: str = ""
-    reason: str = ""
     kept: tuple[tuple[str, str], ...] = ()
     """What its pages told, by name."""
-    step: int = 0
     chosen: bool = False
     """Whether it was chosen at the budget."""
 

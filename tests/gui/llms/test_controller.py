@@ -3,7 +3,8 @@
 import pytest
 from pytestqt.qtbot import QtBot
 
-from core.debugger.llms.views import KnownServer, LLMAnswer, LLMEntry, LLMList
+from core.debugger.llms.views import LLMAnswer, LLMEntry, LLMList
+from core.llm.endpoints import Endpoint
 from gui.llms.controller import LLMSettingsController
 from gui.llms.dialog import SettingsDialog
 from gui.shell.main_window import MainWindow
@@ -11,7 +12,9 @@ from tests.gui.stand_ins import AskedService
 
 ENTRY = LLMEntry(name="llama", base_url="http://127.0.0.1:11434/v1", model="llama3.3", key_stored=True)
 LIST = LLMList(
-    entries=(ENTRY,), servers=(KnownServer(title="Ollama", base_url=ENTRY.base_url),), chosen="llama"
+    entries=(ENTRY,),
+    servers=(Endpoint(name="ollama", title="Ollama", base_url=ENTRY.base_url),),
+    chosen="llama",
 )
 
 

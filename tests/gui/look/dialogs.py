@@ -4,8 +4,9 @@ from PySide6.QtWidgets import QWidget
 
 from core.debugger.background_work.views import BackgroundWorkView, WorkRow
 from core.debugger.jobs import Job
-from core.debugger.llms.views import KnownServer, LLMAnswer, LLMEntry
+from core.debugger.llms.views import LLMAnswer, LLMEntry
 from core.debugger.tasks.views import TaskFilesAnswer
+from core.llm.endpoints import Endpoint
 from gui.background_work.window import BackgroundWorkWindow
 from gui.llms.dialog import SettingsDialog
 from gui.panels.breakpoints.editor import BreakpointEditor
@@ -84,9 +85,12 @@ def task_files(studio: Studio) -> QWidget:
 
 def settings(studio: Studio) -> QWidget:
     presets = (
-        KnownServer(title="OpenAI", base_url="https://api.openai.com/v1", needs_key=True),
-        KnownServer(
-            title="Ollama", base_url="http://127.0.0.1:11434/v1", note="Start it with: ollama serve."
+        Endpoint(name="openai", title="OpenAI", base_url="https://api.openai.com/v1", needs_key=True),
+        Endpoint(
+            name="ollama",
+            title="Ollama",
+            base_url="http://127.0.0.1:11434/v1",
+            note="Start it with: ollama serve.",
         ),
     )
     dialog = SettingsDialog(studio.window.theme, presets, studio.window)

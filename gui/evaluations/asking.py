@@ -93,6 +93,7 @@ class AskingDialog(QDialog):
     begins = "Begin"
     nothing = ""
     """What to do while nothing is chosen that could be measured."""
+    tells_command = True
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -134,6 +135,10 @@ class AskingDialog(QDialog):
         self.begin_button = key_button(self.begins, words, "Ctrl+Return", self._on_begin, self, accent=True)
         cancel = key_button("Cancel", "Begin nothing", "Esc", self.reject, self)
         self.fill()
+        limits = in_row(None, (self.calls, 1), (self.cost, 1), (self.minutes, 1), spacing=6)
+        self.add(("At once", self.at_once), ("Limits", limits), ("At a gate", self.gate))
+        if self.tells_command:
+            self.add(("Command line", in_row(None, (self.command, 1), self.copy_button, spacing=6)))
         buttons = in_row(None, 1, cancel, self.begin_button, spacing=8)
         in_column(self, self.form, self.total, 1, buttons, margins=(14, 12, 14, 12), spacing=10)
         theme.size_window(self, 640, 0)
@@ -142,7 +147,7 @@ class AskingDialog(QDialog):
 
     @abstractmethod
     def fill(self) -> None:
-        """Add the rows of the form."""
+        """Add the rows of the form before those that every evaluation has."""
 
     @property
     @abstractmethod
@@ -169,19 +174,12 @@ class AskingDialog(QDialog):
         for label, field in rows:
             self.form.addRow(label, field)
 
-    def add_limits(self) -> None:
-        """Add the rows that every evaluation has."""
-        limits = in_row(None, (self.calls, 1), (self.cost, 1), (self.minutes, 1), spacing=6)
-        self.add(("At once", self.at_once), ("Limits", limits), ("At a gate", self.gate))
-
-    def add_command(self) -> None:
-        self.add(("Command line", in_row(None, (self.command, 1), self.copy_button, spacing=6)))
-
     @property
     def common(self) -> dict[str, Any]:
         """The keys of every request."""
         return {
             "name": self.name.text().strip(),
+            "times": self.times.value(),
             "concurrency": self.at_once.value(),
             "max_calls": self.calls.value() or None,
             "max_cost": round(self.cost.value(), 2) or None,
@@ -279,8 +277,6 @@ class NewDialog(AskingDialog):
             ("LLMs", self.llms),
             ("Exemplars", self.exemplars),
         )
-        self.add_limits()
-        self.add_command()
 
     def choose(
         self,
@@ -313,7 +309,6 @@ class NewDialog(AskingDialog):
                 "preset": self.presets.ticked,
                 "llm": self.llms.ticked,
                 "exemplars": words_of(self.exemplars.currentData()),
-                "times": self.times.value(),
             }
         )
 
@@ -353,8 +348,6 @@ class FailuresDialog(AskingDialog):
     def fill(self) -> None:
         of = labelled(NoteLabel("", self._of, self), "Failures of")
         self.add(("Name", self.name), ("Failures of", of), ("", self.selected))
-        self.add_limits()
-        self.add_command()
 
     @property
     def request(self) -> EvalRequest:
@@ -366,6 +359,7 @@ class ResumeDialog(AskingDialog):
 
     title = "Resume an evaluation"
     begins = "Resume"
+    tells_command = False
 
     def __init__(self, theme: Theme, of: str, parent: QWidget | None = None) -> None:
         self._of = of
@@ -373,7 +367,6 @@ class ResumeDialog(AskingDialog):
 
     def fill(self) -> None:
         self.add(("Evaluation", labelled(NoteLabel("", self._of, self), "Evaluation")))
-        self.add_limits()
 
     @property
     def request(self) -> Request:

@@ -55,8 +55,6 @@ class BisectDialog(AskingDialog):
             ("Preset", self.preset),
             ("LLM", self.llm),
         )
-        self.add_limits()
-        self.add_command()
 
     def choose(self, request: BisectRequest) -> None:
         """Restore the last choices, whatever run they were for."""
@@ -83,7 +81,6 @@ class BisectDialog(AskingDialog):
                 "run": self._choices.run,
                 "steps": steps,
                 "every": every,
-                "times": self.times.value(),
                 "preset": self.preset.currentData() or "",
                 "llm": self.llm.currentData() or "",
             }
@@ -157,8 +154,6 @@ class WorthDialog(AskingDialog):
             ("LLM", self.llm),
             ("", self.rules_note),
         )
-        self.add_limits()
-        self.add_command()
         self._on_kind()
 
     def choose(self, request: WorthRequest | None, subject: Subject | None) -> None:
@@ -192,7 +187,6 @@ class WorthDialog(AskingDialog):
                 "subject": subject,
                 "tasks": words_of(self.tasks.text()),
                 "seeds": self.seeds.text(),
-                "times": self.times.value(),
                 "preset": self.preset.currentData() or "",
                 "llm": self.llm.currentData() or "",
             }

@@ -19,10 +19,8 @@ from core.cli.options import (
     Measured,
     OnGate,
     Stored,
-    TaskFiles,
+    TasksKnown,
     Viewport,
-    WebArenaFiles,
-    environments_of,
     settings_with,
     with_groups,
 )
@@ -380,11 +378,10 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
         browser: Browser = None,
         viewport: Viewport = None,
         db: Database = None,
-        tasks_file: TaskFiles = None,
-        webarena: WebArenaFiles = None,
         entry: EntryFile = None,
         as_json: AsJson = False,
         *,
+        known: TasksKnown,
         chosen: ExemplarsChosen,
     ) -> None:
         """Replay exemplars on the tasks they came from, to check that they still succeed. The exit code is 1 if not."""
@@ -395,7 +392,7 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
             tuple(ids or ()),
             chosen.filter(),
             settings,
-            environments_of(settings, tasks_file, webarena),
+            known.environments(settings),
             with_embedded,
             path=entry,
             as_json=as_json,

@@ -159,7 +159,20 @@ class TasksKnown:
     webarena: WebArenaFiles = None
 
     def environments(self, settings: Any, *, time_limit: bool = False) -> Any:
-        return environments_of(settings, self.tasks_file, self.webarena, time_limit)
+        """Return all tasks; a file that only the settings name and that is bad is reported and left out."""
+        from core.environments.registry import Environments
+
+        environments = Environments(
+            task_files=self.tasks_file or (),
+            webarena=self.webarena or (),
+            remembered_task_files=settings.task_files,
+            remembered_webarena=settings.webarena,
+            time_limit=time_limit,
+        )
+        for source in environments.sources:
+            if source.problem:
+                say_lines(f"Left out: {source.problem}")
+        return environments
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -343,22 +356,3 @@ def settings_with(**flags: Any) -> Any:
     with contextlib.suppress(DataError):  # A wrong file is reported by what needs it.
         take_keys(settings, load_endpoints(own=config_folder() / "endpoints.toml"))
     return settings
-
-
-def environments_of(
-    settings: Any, task_files: list[Path] | None, webarena: list[Path] | None, time_limit: bool = False
-) -> Any:
-    """Return all tasks; a file that only the settings name and that is bad is reported and left out."""
-    from core.environments.registry import Environments
-
-    environments = Environments(
-        task_files=task_files or (),
-        webarena=webarena or (),
-        remembered_task_files=settings.task_files,
-        remembered_webarena=settings.webarena,
-        time_limit=time_limit,
-    )
-    for source in environments.sources:
-        if source.problem:
-            say_lines(f"Left out: {source.problem}")
-    return environments

@@ -7,6 +7,7 @@ import ssl
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from core.llm.advice import FailedRequest, after_attempts, refused_for_good
@@ -48,6 +49,7 @@ _LIST_SECONDS = 10.0
 _MOST_MODELS = 5000
 
 
+@dataclass(eq=False)
 class OpenAICompatibleLLM:
     """Asks one model of one server, and streams its answer.
 
@@ -56,79 +58,57 @@ class OpenAICompatibleLLM:
     time; text given to `on_text` before a `Retry` is void then. Where the
     server refuses a part of the request's form that can be done without, that
     part is left out from then on, which is announced as a `Retry` without a
-    wait and does not count as an attempt. Where `takes_images` is False,
-    pictures are left out of what is sent.
+    wait and does not count as an attempt. Without `images`, pictures are
+    left out of what is sent.
     """
 
-    def __init__(
-        self,
-        name: str,
-        *,
-        base_url: str,
-        model: str = "",
-        key: Callable[[], str | None] | str | None = None,
-        key_name: str = "",
-        used_key: Callable[[], str] | None = None,
-        why_key: Callable[[str], str] | None = None,
-        takes_images: bool = False,
-        sampling: Sampling | None = None,
-        timeout_seconds: float = 120.0,
-        total_timeout_seconds: float = 1800.0,
-        attempts: int = 4,
-        patient: bool = False,
-        prices: Prices | None = None,
-        first_wait: float = 1.0,
-        longest_wait: float = 60.0,
-        headers: Mapping[str, str] | None = None,
-        find_secret: Callable[[str], str | None] = lambda name: None,
-        body: Mapping[str, Any] | None = None,
-        api_version: str = "",
-        limits: Limits | None = None,
-        meter: Meter | None = None,
-        honoured: HonouredFile | None = None,
-    ) -> None:
-        """`key` may be a call, made off the loop at first use: a keyring can block.
+    name: str
+    _: KW_ONLY
+    base_url: str
+    """What stands for the server in settings, and in what is kept of it."""
+    model: str = ""
+    """Empty if it is called as the LLM is."""
+    key: Callable[[], str | None] | str | None = None
+    """A call is made off the loop at first use: a keyring can block."""
+    key_name: str = ""
+    used_key: Callable[[], str] | None = None
+    """The name of the key that is really sent, where another may take the place of `key_name`."""
+    why_key: Callable[[str], str] | None = None
+    """Tells in a sentence where a key of a name was found or sought."""
+    images: bool = False
+    """Whether the user says that it takes pictures."""
+    sampling: Sampling = field(default_factory=Sampling)
+    timeout_seconds: float = 120.0
+    """For the next piece of an answer."""
+    total_timeout_seconds: float = 1800.0
+    """For the whole answer."""
+    attempts: int = 4
+    patient: bool = False
+    """Whether to ask for as long as the server does not answer at all."""
+    prices: Prices = field(default_factory=Prices)
+    first_wait: float = 1.0
+    """Seconds between attempts, at first and at most, a server's Retry-After included."""
+    longest_wait: float = 60.0
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Added to each request; a value ``$NAME`` is what `find_secret` returns for that name."""
+    find_secret: Callable[[str], str | None] = lambda name: None
+    body: Mapping[str, Any] = field(default_factory=dict)
+    """Fields that are added to each request."""
+    api_version: str = ""
+    """That of Azure, which the server is then."""
+    limits: Limits = field(default_factory=Limits)
+    meter: Meter = field(default_factory=Meter)
+    kept: HonouredFile = field(default_factory=HonouredFile)
+    """Keeps what the server was seen to honour."""
 
-        `used_key` is the name of the key that is really sent, where another may take the place of `key_name`;
-        `why_key` tells in a sentence where a key of a name was found or sought.
-        `timeout_seconds` bounds the wait for the next piece,
-        `total_timeout_seconds` that for the whole answer. `first_wait` and `longest_wait`, in seconds, bound the wait
-        between attempts, a server's Retry-After included. One that is `patient` asks
-        for as long as the server does not answer at all. `headers` and `body`
-        are added to each request; a header's value ``$NAME`` is what
-        `find_secret` returns for that name. With `api_version` the server is
-        Azure. `honoured` keeps what the server was seen to honour.
-        """
-        self.name = name
-        self.base_url = base_url
-        """What stands for the server in settings, and in what is kept of it."""
-        self.address = base_url
+    def __post_init__(self) -> None:
+        self.address = self.base_url
         """Where requests are sent."""
-        self.model = model or name
-        self.sampling = sampling or Sampling()
-        self.key_name = key_name
-        self._find_key = key
-        self._used_key = used_key
-        self._why_key = why_key
+        self.model = self.model or self.name
         self._key: str | None = None
         self._secrets: tuple[str, ...] = ()
         self._left_out: dict[str, Any] = {}
         """Headers that the openai package would send of its own accord."""
-        self._headers = dict(headers or {})
-        self._find_secret = find_secret
-        self._body = dict(body or {})
-        self._api_version = api_version
-        self._limits = limits or Limits()
-        self._meter = meter or Meter()
-        self._takes_images = takes_images
-        self._timeout = timeout_seconds
-        self._total_timeout = total_timeout_seconds
-        self._attempts = attempts
-        self._patient = patient
-        self._prices = prices or Prices()
-        self._first_wait = first_wait
-        self._longest_wait = longest_wait
-        self._kept = honoured or HonouredFile()
         self._client: AsyncOpenAI | None = None
         self._opening = asyncio.Lock()
 
@@ -143,24 +123,24 @@ class OpenAICompatibleLLM:
     @property
     def takes_images(self) -> bool:
         """Whether pictures are sent: where the user says so, until the server refuses one."""
-        return self._takes_images and "images" not in self.honoured.given_up
+        return self.images and "images" not in self.honoured.given_up
 
     @property
     def honoured(self) -> Honoured:
         """What is known of what the server honours for this model."""
-        return self._kept.of(self.base_url, self.model)
+        return self.kept.of(self.base_url, self.model)
 
     @property
     def lists_models(self) -> bool:
         """Whether the server tells which models it has; Azure's deployments do not."""
-        return not self._api_version
+        return not self.api_version
 
     def use_honoured(self, honoured: Honoured) -> None:
         """Go by this from now on, and keep it: a test has found it."""
-        self._kept.keep(self.base_url, self.model, honoured)
+        self.kept.keep(self.base_url, self.model, honoured)
 
     def _add_honoured(self, honoured: Honoured) -> None:
-        self._kept.add(self.base_url, self.model, honoured)
+        self.kept.add(self.base_url, self.model, honoured)
 
     def _note_schema(self, outcome: Assembly, sent: dict[str, Any]) -> str:
         """Return a note on a reply that does not keep to its schema; from several in a row on it is asked otherwise."""
@@ -168,12 +148,12 @@ class OpenAICompatibleLLM:
         kept = dialect.keeps(outcome, sent)
         if kept is None:
             return ""
-        missed = self._kept.missed(self.base_url, self.model, kept=kept)
+        missed = self.kept.missed(self.base_url, self.model, kept=kept)
         if kept:
             return ""
         note = dialect.not_kept(sent, step_down=missed)
         if missed:
-            self._kept.lower(self.base_url, self.model, dialect.honoured.schema_level)
+            self.kept.lower(self.base_url, self.model, dialect.honoured.schema_level)
         return note
 
     @property
@@ -209,11 +189,11 @@ class OpenAICompatibleLLM:
             # A local LLM may have been started again since.
             client = await self._open()
             sent = Dialect(self.honoured).arguments(
-                request, self.model, self.sampling, images=self._takes_images, limited=limited
+                request, self.model, self.sampling, images=self.images, limited=limited
             )
             await self._await_turn(functools.partial(self._estimate, sent), announce)
             asked = client.chat.completions.with_streaming_response.create(
-                **sent, extra_headers=self._left_out, extra_body=self._body or None
+                **sent, extra_headers=self._left_out, extra_body=self.body or None
             )
             outcome = await self._attempt(asked, on_text)
             if isinstance(outcome, Assembly):
@@ -247,11 +227,11 @@ class OpenAICompatibleLLM:
                 refused = PromptTooLong if outcome.kind == "context" else refused
                 raise refused(await self._sentence(client, outcome, tokens=self._estimate(sent)))
             failures += 1
-            waits = self._patient and outcome.is_away
-            if failures >= self._attempts and not waits:
+            waits = self.patient and outcome.is_away
+            if failures >= self.attempts and not waits:
                 raise LLMError(after_attempts(self.server, outcome, failures))
             wait = self._wait(failures, outcome)
-            which = "another attempt" if waits else f"attempt {failures + 1} of {self._attempts}"
+            which = "another attempt" if waits else f"attempt {failures + 1} of {self.attempts}"
             announce(f"{self.server} {outcome.reason}; {which} follows.", wait)
             await asyncio.sleep(wait)
 
@@ -260,17 +240,17 @@ class OpenAICompatibleLLM:
     ) -> None:
         """Wait until the user's limits allow a call of so many tokens; raises LLMError if they allow none any more."""
         # To count takes a long prompt some milliseconds.
-        tokens = 0 if self._limits.tokens_per_minute is None else estimate()
-        self._meter.check_cost(self.name, self._limits, self.model, self._prices)
+        tokens = 0 if self.limits.tokens_per_minute is None else estimate()
+        self.meter.check_cost(self.name, self.limits, self.model, self.prices)
         while True:
-            wait, limit = self._meter.wait(self._limits, tokens)
+            wait, limit = self.meter.wait(self.limits, tokens)
             if not wait:
                 return
             announce(f"{limit} of the LLM {self.name} is reached; the call waits {wait:.1f} s.", wait)
             await asyncio.sleep(wait)
 
     def _estimate(self, sent: dict[str, Any]) -> int:
-        return round(estimate_prompt(sent) * self._meter.ratios.get("tools" in sent, 1.0))
+        return round(estimate_prompt(sent) * self.meter.ratios.get("tools" in sent, 1.0))
 
     async def relay(
         self,
@@ -298,7 +278,7 @@ class OpenAICompatibleLLM:
             model=self.model,
             stream=bool(body.get("stream")),
             extra_headers=self._left_out,
-            extra_body={**body, "model": self.model, **self._body},
+            extra_body={**body, "model": self.model, **self.body},
         )
         outcome = await self._attempt(asked, on_text, assembly, pass_on)
         if isinstance(outcome, LLMFailure):
@@ -327,7 +307,7 @@ class OpenAICompatibleLLM:
         """
         from core.llm import wire
 
-        client = (await self._open()).with_options(max_retries=self._attempts - 1)
+        client = (await self._open()).with_options(max_retries=self.attempts - 1)
 
         def estimate() -> int:
             return sum(map(count_tokens, texts))
@@ -338,14 +318,16 @@ class OpenAICompatibleLLM:
             input=texts,
             encoding_format="float",
             extra_headers=self._left_out,
-            extra_body=self._body or None,
+            extra_body=self.body or None,
         )
-        answer = await self._whole(asked, wire.LARGEST_VECTORS, self._timeout, self._total_timeout)
+        answer = await self._whole(
+            asked, wire.LARGEST_VECTORS, self.timeout_seconds, self.total_timeout_seconds
+        )
         if not isinstance(answer, LLMFailure):
             told = answer.get("usage") if isinstance(answer, dict) else None
             tokens = counted_tokens(told, "prompt_tokens")
             usage = Usage(prompt_tokens=estimate() if tokens is None else tokens, estimated=tokens is None)
-            self._meter.count(usage, self._prices.cost("", usage, self.model), self.model, "")
+            self.meter.count(usage, self.prices.cost("", usage, self.model), self.model, "")
         return answer
 
     async def _whole(
@@ -388,12 +370,12 @@ class OpenAICompatibleLLM:
 
     def secrets(self) -> dict[str, str]:
         """Return the key and what headers stand for, by their names, for the same LLM in another process."""
-        own = {name: self._find_secret(name) for name in header_keys(self._headers)}
+        own = {name: self.find_secret(name) for name in header_keys(self.headers)}
         return {name: value for name, value in {self.key_name: self.find_key(), **own}.items() if value}
 
     def find_key(self) -> str | None:
         """Return the key for the server, or None if it has none; asks a keyring, which may take its time."""
-        key = self._find_key() if callable(self._find_key) else self._find_key
+        key = self.key() if callable(self.key) else self.key
         return (key or "").strip() or None
 
     def _make_client(self) -> "AsyncOpenAI":
@@ -409,19 +391,19 @@ class OpenAICompatibleLLM:
                 f"The key {self.key_name or 'for this server'} contains invalid characters; store it again."
             )
         self._key = key
-        headers = {name: self._value(name, text) for name, text in self._headers.items()}
+        headers = {name: self._value(name, text) for name, text in self.headers.items()}
         # A header such as the program's name is no secret, and may stand in any text.
-        own = (text for name, text in headers.items() if text != self._headers[name] or len(text) >= 20)
+        own = (text for name, text in headers.items() if text != self.headers[name] or len(text) >= 20)
         self._secrets = tuple(filter(is_key, (key or "", *own)))
-        if self._api_version and key:
+        if self.api_version and key:
             headers["api-key"] = key
         # The package would fill these from the environment, whoever the server is.
-        left_out = [] if key and not self._api_version else ["Authorization"]
+        left_out = [] if key and not self.api_version else ["Authorization"]
         left_out = [] if "authorization" in map(str.lower, headers) else left_out
         if origin(self.base_url) != "https://api.openai.com":
             left_out += ["OpenAI-Organization", "OpenAI-Project"]
         self._left_out = {name: openai.Omit() for name in left_out}
-        timeout = httpx2.Timeout(self._timeout, connect=min(_CONNECT_SECONDS, self._timeout))
+        timeout = httpx2.Timeout(self.timeout_seconds, connect=min(_CONNECT_SECONDS, self.timeout_seconds))
         try:
             httpx2.URL(self.address)
         except httpx2.InvalidURL as error:
@@ -444,13 +426,13 @@ class OpenAICompatibleLLM:
             http_client=http,
             # As the client's own: the package logs those of a request.
             default_headers={**wire.HEADERS, **headers},
-            default_query={"api-version": self._api_version} if self._api_version else None,
+            default_query={"api-version": self.api_version} if self.api_version else None,
         )
 
     def _value(self, header: str, text: str) -> str:
         if not text.startswith("$"):
             return text
-        found = (self._find_secret(text[1:]) or "").strip()
+        found = (self.find_secret(text[1:]) or "").strip()
         if not found or not (found.isascii() and found.isprintable()):
             raise LLMRefused(
                 f'The header "{header}" of the LLM {self.name} needs the key {text[1:]}, which is neither in the '
@@ -467,7 +449,7 @@ class OpenAICompatibleLLM:
     ) -> Assembly | LLMFailure:
         assembly = assembly or Assembly()
         failure: LLMFailure | None = None
-        limit = asyncio.timeout(self._total_timeout)
+        limit = asyncio.timeout(self.total_timeout_seconds)
         try:
             async with limit:
                 failure = await self._read(asked, assembly, on_text, pass_on)
@@ -476,7 +458,8 @@ class OpenAICompatibleLLM:
                 raise  # A listener's own.
             if not assembly.finish_reason:  # Else all has come, and only the end of the stream is missing.
                 failure = LLMFailure(
-                    reason=f"did not end its answer within {self._total_timeout:g} seconds", kind="slow"
+                    reason=f"did not end its answer within {self.total_timeout_seconds:g} seconds",
+                    kind="slow",
                 )
         if failure is None and not assembly.finish_reason:
             failure = LLMFailure(reason="ended its answer too early", passing=True, kind="broken")
@@ -503,14 +486,14 @@ class OpenAICompatibleLLM:
                 chunks = wire.read_answer(response)
                 stack.push_async_callback(chunks.aclose)
             except call_errors() as error:
-                return self._failure(error, self._timeout)
+                return self._failure(error, self.timeout_seconds)
             while not assembly.cut:
                 try:
                     chunk = await anext(chunks)
                 except StopAsyncIteration:
                     break
                 except call_errors() as error:
-                    failure = self._failure(error, self._timeout)
+                    failure = self._failure(error, self.timeout_seconds)
                 else:
                     if not (isinstance(chunk, dict) and chunk.get("error")):
                         self._pass_on(assembly.add(chunk), on_text)
@@ -561,30 +544,30 @@ class OpenAICompatibleLLM:
     def _count(self, assembly: Assembly, sent: dict[str, Any]) -> tuple[Usage, float | None, float | None]:
         """Count what an answer took; return its tokens, its cost, and what of that is for cached ones."""
         usage = assembly.usage(sent)
-        cost = self._prices.cost(assembly.model, usage, self.model)
+        cost = self.prices.cost(assembly.model, usage, self.model)
         pictures = any(isinstance(one.get("content"), list) for one in sent["messages"])
         if not usage.estimated and not pictures and (estimated := estimate_prompt(sent)) >= _TELLING:
             # Some servers leave cached tokens out of their count.
-            self._meter.ratios["tools" in sent] = min(max(usage.prompt_tokens / estimated, 0.5), 2.0)
-        self._meter.count(usage, cost, self.model, assembly.model)
-        return usage, cost, self._prices.cached_cost(assembly.model, usage, self.model)
+            self.meter.ratios["tools" in sent] = min(max(usage.prompt_tokens / estimated, 0.5), 2.0)
+        self.meter.count(usage, cost, self.model, assembly.model)
+        return usage, cost, self.prices.cached_cost(assembly.model, usage, self.model)
 
     def _wait(self, failures: int, failure: LLMFailure) -> float:
         if failure.retry_after is not None:
-            return min(failure.retry_after, self._longest_wait)
-        doubled = min(self._first_wait * 2.0 ** min(failures - 1, 30), self._longest_wait)
+            return min(failure.retry_after, self.longest_wait)
+        doubled = min(self.first_wait * 2.0 ** min(failures - 1, 30), self.longest_wait)
         return doubled * random.uniform(0.5, 1.0)
 
     async def _sentence(
         self, client: "AsyncOpenAI", failure: LLMFailure, *, listing: bool = False, tokens: int = 0
     ) -> str:
         """Return what failed for good and what to check; `tokens` is about how many the prompt has."""
-        key = (await asyncio.to_thread(self._used_key) if self._used_key else self.key_name) or ""
+        key = (await asyncio.to_thread(self.used_key) if self.used_key else self.key_name) or ""
         sought = key if self._key is not None else self.key_name
         why, served = "", None
-        if failure.status == 401 and self._why_key is not None:
-            why = await asyncio.to_thread(self._why_key, sought)
-        if failure.status == 404 and not self._api_version and not listing:
+        if failure.status == 401 and self.why_key is not None:
+            why = await asyncio.to_thread(self.why_key, sought)
+        if failure.status == 404 and not self.api_version and not listing:
             found = await self._list(client)
             served = found if not isinstance(found, LLMFailure) else None
         request = FailedRequest(
@@ -594,7 +577,7 @@ class OpenAICompatibleLLM:
             sought_key=sought,
             has_key=self._key is not None,
             why_key=why,
-            api_version=self._api_version,
+            api_version=self.api_version,
             served=served,
             listing=listing,
             tokens=tokens,
@@ -606,7 +589,7 @@ class OpenAICompatibleLLM:
 
         from core.llm import wire
 
-        timeout = min(_LIST_SECONDS, self._timeout)
+        timeout = min(_LIST_SECONDS, self.timeout_seconds)
         asked = client.models.with_streaming_response.list(
             timeout=httpx2.Timeout(timeout, connect=timeout / 2), extra_headers=self._left_out
         )

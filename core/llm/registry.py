@@ -324,7 +324,7 @@ class LLMs:
 
     def _entry(self, name: str, entry: LLMSettings) -> LLM:
         shared: dict[str, Any] = {
-            "takes_images": entry.takes_images,
+            "images": entry.takes_images,
             "sampling": entry.sampling,
             "timeout_seconds": entry.timeout_seconds,
             "total_timeout_seconds": entry.total_timeout_seconds,
@@ -335,7 +335,7 @@ class LLMs:
             "body": entry.body,
             "limits": Limits(**{field: getattr(entry, field) for field in Limits.model_fields}),
             "meter": self.meters.setdefault(name, Meter()),
-            "honoured": self.honoured,
+            "kept": self.honoured,
         }
         if (model := entry.model or name).startswith(LOCAL_PREFIX):
             return LocalLLM(name, model_file(model), self._settings.local, **shared)

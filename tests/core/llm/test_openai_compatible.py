@@ -396,7 +396,7 @@ class TestARequest:
 
     @pytest.mark.parametrize("takes_images", [True, False])
     async def test_pictures_go_only_to_an_llm_that_takes_them(self, llm_server, takes_images):
-        llm = make(llm_server, takes_images=takes_images)
+        llm = make(llm_server, images=takes_images)
         llm_server.say("ok")
         image = Image(data=b"\x00picture", mime="image/webp")
         await llm.reply(ask(messages=(Message(role="user", text="Look.", images=(image,)),)))

@@ -76,7 +76,7 @@ def _colour(request: Request) -> str:
 
 async def probed(llm_server, server: Server, **more) -> Honoured:
     llm_server.otherwise = server
-    llm = make(llm_server, takes_images=True, attempts=1, **more)
+    llm = make(llm_server, images=True, attempts=1, **more)
     try:
         return await Prober(llm, lambda what: None).probe()
     finally:
@@ -129,7 +129,7 @@ async def test_a_new_test_forgets_what_was_refused_before(llm_server, tmp_path):
     kept = HonouredFile(tmp_path / "llm-servers.json")
     before = Honoured(schema_level="none", given_up=("images", "seed"), tools="no", tested=1.0)
     kept.keep(llm_server.base_url, "test-model", before)
-    found = await probed(llm_server, Server(), honoured=kept)
+    found = await probed(llm_server, Server(), kept=kept)
     assert found.schema_level == "strict"
     assert found.given_up == ()
     assert HonouredFile(tmp_path / "llm-servers.json").of(llm_server.base_url, "test-model") == found
@@ -153,7 +153,7 @@ async def test_one_odd_reply_lowers_no_level_in_a_test(llm_server):
 
 async def test_what_is_asked_for_is_told_on_the_way_and_what_it_took_is_counted(llm_server):
     llm_server.otherwise = Server()
-    llm = make(llm_server, takes_images=True, attempts=1)
+    llm = make(llm_server, images=True, attempts=1)
     told: list[str] = []
     prober = Prober(llm, told.append)
     await prober.probe()

@@ -41,7 +41,7 @@ async def llm():
         first = OpenAICompatibleLLM("first", base_url=SERVER)
         model = (await first.models())[0]
         await first.close()
-    llm = OpenAICompatibleLLM(model, base_url=SERVER, attempts=1, timeout_seconds=120, takes_images=True)
+    llm = OpenAICompatibleLLM(model, base_url=SERVER, attempts=1, timeout_seconds=120, images=True)
     yield llm
     await llm.close()
 

@@ -107,7 +107,7 @@ class TestJsonReplies:
         self, llm_server, tmp_path
     ):
         path = tmp_path / "llm-servers.json"
-        first = make(llm_server, honoured=HonouredFile(path))
+        first = make(llm_server, kept=HonouredFile(path))
         llm_server.otherwise = Reply(text="It is red.")
         for _ in range(2):
             await first.reply(ask(reply_schema=SCHEMA))
@@ -117,7 +117,7 @@ class TestJsonReplies:
         llm_server.otherwise = lambda request: refused if "seed" in request.body else Reply(text="ok")
         await first.reply(ask(sampling=Sampling(seed=1)))
         await first.close()
-        again = make(llm_server, honoured=HonouredFile(path))
+        again = make(llm_server, kept=HonouredFile(path))
         assert (again.honoured.schema_level, again.honoured.given_up) == ("strict", ("seed",))
         await again.close()
 
@@ -136,14 +136,14 @@ class TestJsonReplies:
 
     async def test_what_was_found_out_holds_for_the_next_client_of_the_same_model(self, llm_server, tmp_path):
         path = tmp_path / "state" / "llm-servers.json"
-        first = make(llm_server, honoured=HonouredFile(path), key=KEY)
+        first = make(llm_server, kept=HonouredFile(path), key=KEY)
         llm_server.otherwise = refusing(lambda form: form["type"] == "json_object")
         await first.reply(ask(reply_schema=SCHEMA))
         await first.close()
-        again = make(llm_server, honoured=HonouredFile(path))
+        again = make(llm_server, kept=HonouredFile(path))
         assert (await again.reply(ask(reply_schema=SCHEMA))).retries == ()
         await again.close()
-        other = make(llm_server, model="other", honoured=HonouredFile(path))
+        other = make(llm_server, model="other", kept=HonouredFile(path))
         assert other.honoured.schema_level == "strict"
         await other.close()
         assert KEY not in path.read_text()
@@ -151,7 +151,7 @@ class TestJsonReplies:
     async def test_a_damaged_file_of_what_was_found_out_is_begun_anew(self, llm_server, tmp_path):
         path = tmp_path / "llm-servers.json"
         path.write_text("{ half")
-        llm = make(llm_server, honoured=HonouredFile(path))
+        llm = make(llm_server, kept=HonouredFile(path))
         llm_server.otherwise = refusing(lambda form: form["type"] == "json_object")
         assert (await llm.reply(ask(reply_schema=SCHEMA))).text
         await llm.close()
@@ -209,7 +209,7 @@ class TestRealServersAsTheyAre:
     async def test_pictures_that_are_not_taken_are_left_out_and_that_is_said(
         self, llm_server, status, message
     ):
-        llm = make(llm_server, takes_images=True)
+        llm = make(llm_server, images=True)
         assert llm.takes_images
 
         def answer(request: Request) -> Reply:

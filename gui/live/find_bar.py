@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QAbstractButton, QFrame, QPushButton, QToolButton,
 
 from core.schema.formats import thousands
 from gui.theme.theme import Theme
+from gui.widgets.keys import takes_key
 from gui.widgets.layouts import in_row
 from gui.widgets.search import SearchField
 from gui.widgets.words import dim_label, labelled, set_tone
@@ -92,25 +93,13 @@ class FindBar(QFrame):
         self._search(back=True)
 
     def event(self, event: QEvent) -> bool:
-        if isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:
-            if event.type() == QEvent.Type.ShortcutOverride:
-                event.accept()
-                return True
-            if event.type() == QEvent.Type.KeyPress:
-                self.close_search()
-                return True
-        return super().event(event)
+        escape = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape
+        return (escape and takes_key(event, self.close_search)) or super().event(event)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         # Panels have a button with the same key.
-        if isinstance(event, QKeyEvent) and event.keyCombination() == _CASE:
-            if event.type() == QEvent.Type.ShortcutOverride:
-                event.accept()
-                return True
-            if event.type() == QEvent.Type.KeyPress:
-                self.case_button.toggle()
-                return True
-        return super().eventFilter(watched, event)
+        case = isinstance(event, QKeyEvent) and event.keyCombination() == _CASE
+        return (case and takes_key(event, self.case_button.toggle)) or super().eventFilter(watched, event)
 
     def _search(self, *, back: bool = False) -> None:
         self._idle.stop()

@@ -13,6 +13,7 @@ from core.browser.host import runs_as_root
 from core.schema.action import Action, CloseTab, Goto, NewTab, TabFocus
 from core.schema.formats import as_read, cut
 from gui.theme.theme import Theme
+from gui.widgets.keys import takes_key
 from gui.widgets.layouts import in_column, in_row
 from gui.widgets.words import labelled, set_tone
 
@@ -62,22 +63,13 @@ class AddressField(QLineEdit):
         self.setCursorPosition(0)
 
     def event(self, event: QEvent) -> bool:
-        if (
-            isinstance(event, QKeyEvent)
-            and event.type() == QEvent.Type.ShortcutOverride
-            and event.key() == Qt.Key.Key_Escape
-            and not self.isReadOnly()
-        ):
-            event.accept()
-            return True
-        return super().event(event)
+        escape = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape
+        gives_up = escape and not self.isReadOnly()
+        return (gives_up and takes_key(event, self._give_up)) or super().event(event)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Escape and not self.isReadOnly():
-            self.restore()
-            self.left_by_key.emit()
-        else:
-            super().keyPressEvent(event)
+    def _give_up(self) -> None:
+        self.restore()
+        self.left_by_key.emit()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)

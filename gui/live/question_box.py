@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QPushButton, QVBoxLayou
 from core.browser.floods import shortened
 from core.schema.formats import as_read
 from gui.live.questions import Answer, PageQuestion, PageQuestions
+from gui.widgets.keys import takes_key
 from gui.widgets.layouts import in_row
 from gui.widgets.words import Paragraph, labelled, set_flag
 
@@ -135,13 +136,10 @@ class QuestionBox(QWidget):
             return False
         if isinstance(event, QKeyEvent) and self._shown is not None:
             enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-            if enter or event.key() == Qt.Key.Key_Escape:
-                if event.type() == QEvent.Type.ShortcutOverride:
-                    event.accept()  # While a page asks, Esc and Enter do not reach the window.
-                    return True
-                if event.type() == QEvent.Type.KeyPress:
-                    self._on_key(watched, enter)
-                    return True
+            # While a page asks, Esc and Enter do not reach the window.
+            answers = enter or event.key() == Qt.Key.Key_Escape
+            if answers and takes_key(event, lambda: self._on_key(watched, enter)):
+                return True
         return super().eventFilter(watched, event)
 
     def _on_key(self, watched: QObject, enter: bool) -> None:

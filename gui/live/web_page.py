@@ -34,6 +34,7 @@ from core.browser.host import end_process
 from core.schema.events import BrowserEventKind, TabId
 from gui.live.page_strip import MOST_OF_A_TIP
 from gui.live.questions import Answer, PageQuestion, PageQuestions
+from gui.widgets.keys import takes_key
 
 LEAVING = "Are you sure you want to leave this page? Changes that you made may not be saved."
 _BROWSING = {Qt.MouseButton.BackButton: "back", Qt.MouseButton.ForwardButton: "forward"}
@@ -337,13 +338,7 @@ class WebView(QWebEngineView):
         """Let Esc stop a page that is loading; return whether the key was used for that."""
         if not self._questions.person_has_page or not self.page().isLoading():
             return False
-        if event.type() == QEvent.Type.ShortcutOverride:
-            event.accept()
-            return True
-        if event.type() == QEvent.Type.KeyPress:
-            self.page().triggerAction(QWebEnginePage.WebAction.Stop)
-            return True
-        return False
+        return takes_key(event, lambda: self.page().triggerAction(QWebEnginePage.WebAction.Stop))
 
     def refuse_dialogs(self) -> None:
         """Close the colour pickers that the person cannot answer."""

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QApplication, QFrame, QLineEdit, QListView, QMainW
 from gui.palette.entries import ICONS, PREFIXES, PaletteEntry
 from gui.theme.theme import Theme
 from gui.widgets.item_views import LEFT, RIGHT, ROW, Index, RowDelegate, RowsModel
+from gui.widgets.keys import takes_key
 from gui.widgets.layouts import in_column
 from gui.widgets.lined_text import in_utf16
 from gui.widgets.words import ElidedLabel, set_tone
@@ -108,11 +109,8 @@ class _Field(QLineEdit):
 
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QKeyEvent) and event.key() in self._KEYS:
-            if event.type() == QEvent.Type.ShortcutOverride:
-                event.accept()
-                return True
-            if event.type() == QEvent.Type.KeyPress:
-                self.key_pressed.emit(Qt.Key(event.key()))
+            key = Qt.Key(event.key())
+            if takes_key(event, lambda: self.key_pressed.emit(key)):
                 return True
         return super().event(event)
 

@@ -12,6 +12,7 @@ from gui.widgets.buttons import key_button
 from gui.widgets.commands import CHANGE, Command
 from gui.widgets.editable import EditablePanel, show_right, why_no
 from gui.widgets.item_views import ROW, MenuEntry, RowMenu
+from gui.widgets.keys import takes_key
 from gui.widgets.layouts import Section, holding, in_column, in_row, in_sections, indented
 from gui.widgets.rows import Row, Rows
 from gui.widgets.search import Finder
@@ -210,13 +211,8 @@ class ExemplarReader(QWidget):
 
     def event(self, event: QEvent) -> bool:
         # Escape is also a command of the window: while an open trajectory has the focus, it goes back to the list.
-        kinds = (QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress)
-        if event.type() in kinds and isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:
-            event.accept()
-            if event.type() == QEvent.Type.KeyPress:
-                self.closed.emit()
-            return True
-        return super().event(event)
+        escape = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape
+        return (escape and takes_key(event, self.closed.emit)) or super().event(event)
 
 
 def _row(row: ExemplarRow, view: ExemplarsView) -> Row:

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QSizePolicy, QWidget
 
 from core.schema.formats import thousands
 from gui.theme.theme import Theme
+from gui.widgets.keys import takes_key
 from gui.widgets.layouts import in_row
 from gui.widgets.lined_text import LinedText
 from gui.widgets.words import dim_label, set_tone
@@ -42,17 +43,13 @@ class SearchField(QLineEdit):
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             back = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
             (self.previous_wanted if back else self.next_wanted).emit()
-        elif event.key() == Qt.Key.Key_Escape and self.text() and self.escape_clears:
-            self.clear()
         else:
             super().keyPressEvent(event)
 
-    def event(self, event) -> bool:  # type: ignore[no-untyped-def]
-        escape = event.type() == event.Type.ShortcutOverride and event.key() == Qt.Key.Key_Escape
-        if escape and self.text() and self.escape_clears:
-            event.accept()
-            return True
-        return super().event(event)
+    def event(self, event: QEvent) -> bool:
+        escape = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape
+        clears = escape and bool(self.text()) and self.escape_clears
+        return (clears and takes_key(event, self.clear)) or super().event(event)
 
 
 class Finder(QWidget):

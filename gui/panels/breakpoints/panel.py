@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QComboBox, QPushButton, QToolButton, QWidget
 
@@ -14,6 +14,7 @@ from core.debugger.steps.views import StepView
 from gui.panels.breakpoints.expression_field import ExpressionField
 from gui.theme.theme import Theme
 from gui.widgets.buttons import ElidedButton, icon_button
+from gui.widgets.keys import takes_key
 from gui.widgets.layouts import FlowLayout, Section, in_column, in_row, in_sections
 from gui.widgets.rows import Row, Rows
 from gui.widgets.words import EmptyText, NoteLabel, labelled
@@ -134,19 +135,11 @@ class WatchField(QWidget):
         else:
             self._begin(None)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Escape and self._changed is not None:
-            self._begin(None)
-        else:
-            super().keyPressEvent(event)
-
-    def event(self, event) -> bool:  # type: ignore[no-untyped-def]
+    def event(self, event: QEvent) -> bool:
         # Esc is a command of the window, except when it cancels the change of a watch.
-        escape = event.type() == event.Type.ShortcutOverride and event.key() == Qt.Key.Key_Escape
-        if escape and self._changed is not None:
-            event.accept()
-            return True
-        return super().event(event)
+        escape = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape
+        cancels = escape and self._changed is not None
+        return (cancels and takes_key(event, lambda: self._begin(None))) or super().event(event)
 
     def _begin(self, watch: Watch | None) -> None:
         self._changed = watch

@@ -11,6 +11,7 @@ from core.schema.events import LogLine
 from gui.panels.log.rows import LogRow, clock, program_row
 from gui.theme.theme import Theme
 from gui.widgets.item_views import ROW, Index, RowDelegate, RowsModel, draw_cut
+from gui.widgets.keys import takes_key
 
 KEPT = 10_000
 """How many lines of the program are kept."""
@@ -128,20 +129,12 @@ class LogList(QListView):
 
     def event(self, event: QEvent) -> bool:
         # In the window, the same key opens the library.
-        if (
-            event.type() == QEvent.Type.ShortcutOverride
-            and isinstance(event, QKeyEvent)
-            and event.keyCombination() == _CLEAR
-        ):
-            event.accept()
-            return True
-        return super().event(event)
+        is_clear = isinstance(event, QKeyEvent) and event.keyCombination() == _CLEAR
+        return (is_clear and takes_key(event, self.clear_wanted.emit)) or super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy_wanted.emit()
-        elif event.keyCombination() == _CLEAR:
-            self.clear_wanted.emit()
         else:
             super().keyPressEvent(event)
 

@@ -11,6 +11,7 @@ from core.debugger.steps.views import PlanView
 from gui.theme.theme import Theme
 from gui.widgets.buttons import icon_button, key_button
 from gui.widgets.item_views import RowMenu
+from gui.widgets.keys import takes_key
 from gui.widgets.layouts import FlowLayout, in_column
 from gui.widgets.words import NoteLabel, labelled
 
@@ -144,13 +145,9 @@ class PlanEditor(QWidget):
 
     def eventFilter(self, watched: object, event: QEvent) -> bool:
         # Some of these keys are also commands of the window. While the list has the focus, they belong to the list.
-        kinds = (QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress)
-        if watched is self.list and isinstance(event, QKeyEvent) and event.type() in kinds:
+        if watched is self.list and isinstance(event, QKeyEvent):
             action = self._answer_to(event)
-            if action is not None:
-                event.accept()
-                if event.type() == QEvent.Type.KeyPress:
-                    action()
+            if action is not None and takes_key(event, action):
                 return True
         return super().eventFilter(watched, event)  # type: ignore[arg-type]
 

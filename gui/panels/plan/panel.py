@@ -20,6 +20,7 @@ from gui.widgets.copying import CopyEntry, action_copies
 from gui.widgets.editable import EditablePanel, show_right, why_no
 from gui.widgets.enabled_commands import why_no_step
 from gui.widgets.item_views import ROW, MenuEntry, RowMenu
+from gui.widgets.keys import takes_key
 from gui.widgets.layouts import Section, in_column, in_sections, indented
 from gui.widgets.rows import Row, Rows
 from gui.widgets.words import FittedText, NoteLabel, OrWords
@@ -359,10 +360,7 @@ class PlanPanel(EditablePanel):
                 "Alt+Down": partial(self._move_remedy, -1),
             }
             do = keys.get(QKeySequence(event.keyCombination()).toString())
-            if do is not None and event.type() in (QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress):
-                event.accept()
-                if event.type() == QEvent.Type.KeyPress:
-                    do()
+            if do is not None and takes_key(event, do):
                 return True
         return super().eventFilter(watched, event)
 

@@ -86,11 +86,14 @@ class KeepsState(Protocol):
 
 @runtime_checkable
 class Environment(Protocol):
-    """A family of tasks with one way to open and to judge them."""
+    """A family of tasks with one way to open and to judge them.
+
+    A class that extends it begins with pages that hide nothing and end no episode, and with nothing to release.
+    """
 
     id: str
     title: str
-    hidden_selectors: tuple[str, ...]
+    hidden_selectors: tuple[str, ...] = ()
     """CSS of what belongs to the judge: kept out of observations and of the HTML an agent gets."""
 
     def tasks(self) -> tuple[Task, ...]:
@@ -107,7 +110,7 @@ class Environment(Protocol):
 
     async def ended(self, page: PageDriver) -> bool:
         """Return whether the page has ended the episode by itself."""
-        ...
+        return False
 
     async def judge(self, episode: Episode, page: PageDriver, answer: str, ask: Ask | None = None) -> Verdict:
         """Say how the episode ended, from the page as it is now and the agent's answer.
@@ -119,4 +122,4 @@ class Environment(Protocol):
 
     async def close(self) -> None:
         """Release servers and files; the environment may be opened again."""
-        ...
+        return

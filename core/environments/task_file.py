@@ -16,7 +16,7 @@ from pydantic import (
     model_validator,
 )
 
-from core.environments.protocol import Ask, PageDriver
+from core.environments.protocol import Ask, Environment, PageDriver
 from core.environments.web import full_url
 from core.schema.errors import ActionError, DataError, UsageError
 from core.schema.expression import compiled
@@ -218,10 +218,8 @@ class Form(Record):
     tasks: Annotated[tuple[TaskEntry, ...], Field(min_length=1, strict=False)]
 
 
-class TaskFile:
+class TaskFile(Environment):
     """The tasks of one file."""
-
-    hidden_selectors: tuple[str, ...] = ()
 
     def __init__(self, name: str, title: str, tasks: tuple[Task, ...]) -> None:
         self.id = name
@@ -281,15 +279,9 @@ class TaskFile:
         await page.goto(task.start_url)
         return Episode(task=task, seed=seed, instruction=task.instruction, start_url=await page.url())
 
-    async def ended(self, page: PageDriver) -> bool:
-        return False
-
     async def judge(self, episode: Episode, page: PageDriver, answer: str, ask: Ask | None = None) -> Verdict:
         """Check every condition of the task's judge; all must hold."""
         conditions = episode.task.details.get("judge")
         if conditions is None:
             return Verdict(judge="none", reason="This task has no judge; a person can say how it ended.")
         return await judge_page(Judge.model_validate(conditions), page, answer)
-
-    async def close(self) -> None:
-        pass

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from core.environments.protocol import Ask, PageDriver
+from core.environments.protocol import Ask, Environment, PageDriver
 from core.schema.errors import UsageError
 from core.schema.hosts import has_scheme, is_near
 from core.schema.task import Episode, Task, Verdict
@@ -16,12 +16,11 @@ _SCHEMES = ("http", "https", "file", "about", "data")
 _EXAMPLES = "use one such as https://example.org, example.org/search or localhost:8000"
 
 
-class OpenWeb:
+class OpenWeb(Environment):
     """One task that is filled in with a URL and an instruction."""
 
     id = "web"
     title = "The open web"
-    hidden_selectors: tuple[str, ...] = ()
 
     def tasks(self) -> tuple[Task, ...]:
         return (
@@ -47,14 +46,8 @@ class OpenWeb:
         await page.goto(task.start_url)
         return Episode(task=task, seed=seed, instruction=task.instruction, start_url=await page.url())
 
-    async def ended(self, page: PageDriver) -> bool:
-        return False
-
     async def judge(self, episode: Episode, page: PageDriver, answer: str, ask: Ask | None = None) -> Verdict:
         return Verdict(judge="none", reason="This task has no judge; a person can say how it ended.")
-
-    async def close(self) -> None:
-        pass
 
 
 def full_url(text: str) -> str:

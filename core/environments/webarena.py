@@ -8,7 +8,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from core.environments.protocol import Ask, PageDriver, TabOpener
+from core.environments.protocol import Ask, Environment, PageDriver, TabOpener
 from core.environments.web import full_url
 from core.environments.webarena_config import (
     SITES,
@@ -23,12 +23,11 @@ from core.schema.hosts import site_of
 from core.schema.task import PARTLY_JUDGED, Episode, Task, Verdict
 
 
-class WebArena:
+class WebArena(Environment):
     """The tasks of WebArena configuration files."""
 
     id = "webarena"
     title = "WebArena"
-    hidden_selectors: tuple[str, ...] = ()
 
     def __init__(self, configs: Sequence[WebArenaConfig], sites: Mapping[str, str] | None = None) -> None:
         """`sites` maps SHOPPING, GITLAB and so on to addresses; None reads the process's environment."""
@@ -63,15 +62,9 @@ class WebArena:
                 await page.open_tab(url)
         return Episode(task=task, seed=seed, instruction=config.intent, start_url=urls[0])
 
-    async def ended(self, page: PageDriver) -> bool:
-        return False
-
     async def judge(self, episode: Episode, page: PageDriver, answer: str, ask: Ask | None = None) -> Verdict:
         config = self._config(episode.task)
         return await judge_config(config, page, answer, ask, self._sites, episode.task.id)
-
-    async def close(self) -> None:
-        pass
 
     def _config(self, task: Task) -> WebArenaConfig:
         return WebArenaConfig.model_validate(with_sites(task.details["config"], self._sites, task.id))

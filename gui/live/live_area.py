@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Signal, Slot
+from PySide6.QtCore import QRect, QRectF, QSize, Signal, Slot
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from core.schema.observation import Box
@@ -43,14 +43,15 @@ class LiveArea(QStackedWidget):
         return self.chromium if self.currentWidget() is self.chromium else self.embedded
 
     def view_rect(self) -> QRect:
-        """Return where the page is inside this widget."""
-        rect = self._area.view_rect()
-        return QRect(self._area.mapTo(self, QPoint(rect.x(), rect.y())), rect.size())
+        """Return where the page is drawn inside this widget; parts of it may lie outside of `seen_rect`."""
+        return self._of_device(self._area.device.place())
 
     def seen_rect(self) -> QRect:
         """Return the part of this widget in which the page is visible."""
-        rect = self._area.seen_rect()
-        return QRect(self._area.mapTo(self, QPoint(rect.x(), rect.y())), rect.size())
+        return self._of_device(self._area.device.viewport().rect())
+
+    def _of_device(self, rect: QRect) -> QRect:
+        return QRect(self._area.device.mapTo(self, rect.topLeft()), rect.size())
 
     def page_scale(self) -> float:
         """Return the number of this widget's pixels per CSS pixel of the page."""
@@ -85,7 +86,7 @@ class LiveArea(QStackedWidget):
 
     def show_sites(self, sites: Sequence[str]) -> None:
         """Show which sites the agent may open."""
-        self._area.show_sites(sites)
+        self._area.strip.show_sites(sites)
 
     def record_before_leaving(self, record: Callable[[Callable[[], None]], None]) -> None:
         """Let `record` store what was done in a page before the person leaves it; see `Leaving`."""
@@ -102,7 +103,7 @@ class LiveArea(QStackedWidget):
 
     def reach_address(self) -> None:
         """Focus the address field."""
-        self._area.reach_address()
+        self._area.strip.reach_address()
 
     def show_downloads(self) -> None:
         self._area.show_downloads()

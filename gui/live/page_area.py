@@ -3,7 +3,7 @@
 While the agent has the page, the page's questions are answered by rule; while the person has it, they are asked.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import (
@@ -11,7 +11,6 @@ from PySide6.QtCore import (
     QEvent,
     QObject,
     QPoint,
-    QRect,
     QSize,
     Qt,
     QTimer,
@@ -90,12 +89,12 @@ class PageArea(QWidget):
         self._drawing = QTimer(self, singleShot=True, interval=_DRAW_MS)
         self._drawing.timeout.connect(self._draw_names)
 
-        self._strip = PageStrip(self)
-        self._strip.address_entered.connect(self._on_address)
-        self._strip.refused.connect(lambda why: self.said.emit("That is no address", why))
-        self._strip.browsed.connect(self.browse)
-        self._strip.left_by_key.connect(self._focus_page)
-        self._bar = self._strip.bar
+        self.strip = PageStrip(self)
+        self.strip.address_entered.connect(self._on_address)
+        self.strip.refused.connect(lambda why: self.said.emit("That is no address", why))
+        self.strip.browsed.connect(self.browse)
+        self.strip.left_by_key.connect(self._focus_page)
+        self._bar = self.strip.bar
         self._bar.currentChanged.connect(self._on_tab_chosen)
         self._bar.tabCloseRequested.connect(self._on_tab_close)
         self._bar.tabBarClicked.connect(self._on_tab_clicked)
@@ -103,7 +102,7 @@ class PageArea(QWidget):
         self._stack.resize(*VIEWPORT)
         self.device = Device(self._stack, self)
         self.device.moved.connect(self.view_moved)
-        self._column = in_column(self, self._strip, (self.device, 1), spacing=0)
+        self._column = in_column(self, self.strip, (self.device, 1), spacing=0)
         self._box = QuestionBox(self.questions, self.device)
         # Created after the stack, because its pages must be deleted before their profiles.
         self.profiles = PageProfiles(profiles, self)
@@ -111,14 +110,14 @@ class PageArea(QWidget):
 
     def equip(self, theme: Theme, remembered: Remembered) -> None:
         """Set the theme and the settings that are remembered between starts."""
-        self._strip.dress(theme)
+        self.strip.dress(theme)
         self.find_bar = FindBar(theme, self)
         self.find_bar.closed.connect(self._focus_page)
         self._column.insertWidget(1, self.find_bar)
         self.downloads = Downloads(theme, remembered, self)
-        self.downloads.changed.connect(self._strip.show_downloads)
+        self.downloads.changed.connect(self.strip.show_downloads)
         self.downloads.failed.connect(self.said)
-        self._strip.downloads_wanted.connect(self.show_downloads)
+        self.strip.downloads_wanted.connect(self.show_downloads)
 
     # Used by the host, in the GUI thread
 
@@ -217,26 +216,14 @@ class PageArea(QWidget):
         widget = self._stack.currentWidget()
         return widget if isinstance(widget, WebView) else None
 
-    def view_rect(self) -> QRect:
-        """Return where the page is drawn inside this widget; parts of it may lie outside of `seen_rect`."""
-        return self.device.place().translated(self.device.pos())
-
-    def seen_rect(self) -> QRect:
-        """Return the part of this widget in which the page is visible."""
-        return self.device.viewport().rect().translated(self.device.pos())
-
     def page_scale(self) -> float:
         """Return the number of this widget's pixels per CSS pixel of the page."""
         return self.device.drawn_scale * self.zoom
 
-    def show_sites(self, sites: Sequence[str]) -> None:
-        """Show which sites the agent may open."""
-        self._strip.show_sites(sites)
-
     def set_handed_over(self, on: bool) -> None:
         """Let the person use the page and the controls around it, or block them again."""
         had, self.questions.person_has_page = self.questions.person_has_page, on
-        self._strip.set_handed_over(on)
+        self.strip.set_handed_over(on)
         for view in self._views():
             self._set_menu_policy(view)
         if on:
@@ -283,13 +270,9 @@ class PageArea(QWidget):
         if self.find_bar is not None:
             self.find_bar.close_search()
 
-    def reach_address(self) -> None:
-        """Focus the address field."""
-        self._strip.reach_address()
-
     def show_downloads(self) -> None:
         if self.downloads is not None:
-            self.downloads.open_list(self._strip)
+            self.downloads.open_list(self.strip)
 
     def inspect(self, *, at_element: bool = False) -> str:
         """Open DevTools on the current tab; return why that is not possible, or an empty string."""
@@ -385,7 +368,7 @@ class PageArea(QWidget):
     def _set_zoom(self, factor: float) -> None:
         factor = min(max(factor, _ZOOMS[0]), _ZOOMS[-1])
         self.zoom = 1.0 if abs(factor - 1) < 0.03 else factor
-        self._strip.show_zoom(self.zoom)
+        self.strip.show_zoom(self.zoom)
         for view in self._views():
             self._keep_zoom(self._page(view))
         self.view_moved.emit()
@@ -462,7 +445,7 @@ class PageArea(QWidget):
         self._changed = False
         self._drawing.start()
         for index, view in enumerate(self._views()):
-            self._strip.name_tab(index, view.title())
+            self.strip.name_tab(index, view.title())
         current = self.current_view()
         if current is not None and current.url() != self._addressed:
             self._show_address()
@@ -471,16 +454,14 @@ class PageArea(QWidget):
     def _show_address(self) -> None:
         view = self.current_view()
         self._addressed = view.url() if view is not None else QUrl()
-        self._strip.show_url(self._addressed)
+        self.strip.show_url(self._addressed)
         self._show_history()
 
     def _show_history(self) -> None:
         if (view := self.current_view()) is not None:
             history = view.history()
             loading = view.page().isLoading()
-            self._strip.show_history(
-                back=history.canGoBack(), forward=history.canGoForward(), loading=loading
-            )
+            self.strip.show_history(back=history.canGoBack(), forward=history.canGoForward(), loading=loading)
 
     @Slot(QUrl)
     def _on_address(self, url: QUrl) -> None:

@@ -1,8 +1,6 @@
 """The live page of an installed Chromium, which has no window: its tabs, its address and its picture."""
 
-from collections.abc import Sequence
-
-from PySide6.QtCore import QPoint, QRect, Qt, QUrl, Signal, Slot
+from PySide6.QtCore import QPoint, Qt, QUrl, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from core.browser.screen import Browse as BrowseInput
@@ -50,14 +48,14 @@ class ScreenArea(QWidget):
         self._shown = ShownBrowser()
         self._addressed = ""
         self._picture: ScreenPicture | None = None
-        self._strip = PageStrip(self)
-        self._strip.bar.currentChanged.connect(self._on_tab_chosen)
-        self._strip.bar.tabCloseRequested.connect(self._on_tab_close)
-        self._strip.address_entered.connect(self._on_address)
-        self._strip.bar.tabBarClicked.connect(self._on_tab_clicked)
-        self._strip.refused.connect(lambda why: self.said.emit("That is no address", why))
-        self._strip.browsed.connect(self.browse)
-        self._strip.left_by_key.connect(self._focus_page)
+        self.strip = PageStrip(self)
+        self.strip.bar.currentChanged.connect(self._on_tab_chosen)
+        self.strip.bar.tabCloseRequested.connect(self._on_tab_close)
+        self.strip.address_entered.connect(self._on_address)
+        self.strip.bar.tabBarClicked.connect(self._on_tab_clicked)
+        self.strip.refused.connect(lambda why: self.said.emit("That is no address", why))
+        self.strip.browsed.connect(self.browse)
+        self.strip.left_by_key.connect(self._focus_page)
         self.problem = NoteLabel("bad", parent=self, margins=(10, 0, 10, 4))
         self.limits = ElidedLabel(_LIMITS, self, tone="dim")
         self.limits.setContentsMargins(10, 0, 10, 4)
@@ -70,7 +68,7 @@ class ScreenArea(QWidget):
         self.view.page_resized.connect(self.device.set_page_size)
         self.device.moved.connect(self._on_moved)
         self.device.watched.connect(self._on_watched)
-        in_column(self, self._strip, self.problem, self.limits, (self.device, 1), spacing=0)
+        in_column(self, self.strip, self.problem, self.limits, (self.device, 1), spacing=0)
         for source, slot in (
             (screen.changed, self._show),
             (screen.drawn, self._draw),
@@ -83,25 +81,13 @@ class ScreenArea(QWidget):
         """What is on the screen, without the picture."""
         return self._shown
 
-    def view_rect(self) -> QRect:
-        """Return where the page is inside this widget."""
-        return self.device.place().translated(self.device.pos())
-
-    def seen_rect(self) -> QRect:
-        """Return the part of this widget in which the page is visible."""
-        return self.device.viewport().rect().translated(self.device.pos())
-
     def page_scale(self) -> float:
         """Return the number of this widget's pixels per CSS pixel of the page."""
         return self.device.drawn_scale
 
-    def show_sites(self, sites: Sequence[str]) -> None:
-        """Show which sites the agent may open."""
-        self._strip.show_sites(sites)
-
     def set_handed_over(self, on: bool) -> None:
         """Let the person's mouse, keys, and choice of tabs and addresses reach the page, or block them."""
-        self._strip.set_handed_over(on)
+        self.strip.set_handed_over(on)
         self.limits.setVisible(on)
         self.view.set_handed_over(on)
         if on:
@@ -109,7 +95,7 @@ class ScreenArea(QWidget):
 
     def equip(self, theme: Theme) -> None:
         """Set the theme of the strip."""
-        self._strip.dress(theme)
+        self.strip.dress(theme)
 
     def browse(self, what: Browse) -> None:
         """Run the action of a browser button, if it is available here."""
@@ -134,12 +120,12 @@ class ScreenArea(QWidget):
 
     @Slot(int)
     def _on_tab_clicked(self, index: int) -> None:
-        if index not in (-1, self._strip.bar.currentIndex()):
+        if index not in (-1, self.strip.bar.currentIndex()):
             self.browsed.emit((TabFocus(index=index),))
 
     @Slot(int)
     def _on_tab_close(self, index: int) -> None:
-        self._leave(closed(self._strip.bar, index), DropTab(self._strip.bar.tabData(index)))
+        self._leave(closed(self.strip.bar, index), DropTab(self.strip.bar.tabData(index)))
 
     def _focus_page(self) -> None:
         self.device.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -147,10 +133,6 @@ class ScreenArea(QWidget):
 
     def search(self) -> None:
         self.said.emit("The page is not searched", _ELSEWHERE.format("Find in page"))
-
-    def reach_address(self) -> None:
-        """Focus the address field."""
-        self._strip.reach_address()
 
     def show_downloads(self) -> None:
         self.said.emit("There are no downloads", _ELSEWHERE.format("A list of downloads"))
@@ -163,7 +145,7 @@ class ScreenArea(QWidget):
         before, self._shown = self._shown, shown
         if shown.current != before.current:
             self._draw_current()
-        bar = self._strip.bar
+        bar = self.strip.bar
         bar.blockSignals(True)
         if [one.tab for one in shown.tabs] != [bar.tabData(index) for index in range(bar.count())]:
             while bar.count():
@@ -171,12 +153,12 @@ class ScreenArea(QWidget):
             for tab in shown.tabs:
                 bar.setTabData(bar.addTab("New tab"), tab.tab)
         for index, one in enumerate(shown.tabs):
-            self._strip.name_tab(index, one.title)
+            self.strip.name_tab(index, one.title)
             if one.tab == shown.current:
                 bar.setCurrentIndex(index)
                 if one.url != self._addressed:
                     self._addressed = one.url
-                    self._strip.show_url(QUrl(one.url))
+                    self.strip.show_url(QUrl(one.url))
         bar.blockSignals(False)
         self.problem.show_text(shown.problem)
         self.view.set_live(not shown.problem)
@@ -208,7 +190,7 @@ class ScreenArea(QWidget):
     @Slot(int)
     def _on_tab_chosen(self, index: int) -> None:
         if index >= 0:
-            self._screen.put_in(ChooseTab(self._strip.bar.tabData(index)))
+            self._screen.put_in(ChooseTab(self.strip.bar.tabData(index)))
 
     @Slot()
     def _on_moved(self) -> None:

@@ -75,16 +75,16 @@ def test_a_page_of_the_web_without_a_sandbox_says_so(
 ) -> None:
     monkeypatch.setattr(page_strip, "runs_as_root", lambda: as_root)
     browser.worker.run(browser.open(site.page("<p>here</p>")))
-    assert not area._strip.no_sandbox.isVisible()
+    assert not area.strip.no_sandbox.isVisible()
     view = area.current_view()
     assert view is not None
     view.setHtml("<p>there</p>", QUrl("http://web.example/"))
     qtbot.waitUntil(
         lambda: area.findChild(QLineEdit, "address").text() == "http://web.example/", timeout=60_000
     )
-    assert area._strip.no_sandbox.isVisible() == as_root
+    assert area.strip.no_sandbox.isVisible() == as_root
     browser.worker.run(browser.open(site.page("<p>here</p>")))
-    qtbot.waitUntil(lambda: not area._strip.no_sandbox.isVisible(), timeout=60_000)
+    qtbot.waitUntil(lambda: not area.strip.no_sandbox.isVisible(), timeout=60_000)
 
 
 def test_the_question_before_leaving_is_told_from_a_confirm_by_the_words_of_qt() -> None:

@@ -101,8 +101,8 @@ def test_a_title_is_shown_as_it_reads_and_an_address_as_it_is_sent(
     browser.worker.run(browser.open(url))
     qtbot.waitUntil(lambda: area._bar.tabText(0) == "Q&&A \ufffdgpj.exe", timeout=60_000)
     assert area._bar.tabToolTip(0) == "Q&A \ufffdgpj.exe"
-    qtbot.waitUntil(lambda: area._strip.address.text().endswith("?%E2%80%AEgpj"), timeout=60_000)
-    assert QUrl(area._strip.address.text()) == area._addressed
+    qtbot.waitUntil(lambda: area.strip.address.text().endswith("?%E2%80%AEgpj"), timeout=60_000)
+    assert QUrl(area.strip.address.text()) == area._addressed
 
 
 def test_a_tool_tip_of_a_page_is_plain_and_short(

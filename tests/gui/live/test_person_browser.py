@@ -228,7 +228,7 @@ async def test_ctrl_and_the_wheel_zoom_and_esc_stops_a_page_that_loads(
     assert await person.do(lambda: turn(-120)) == 1.0
     assert await browser.js("scrollY") == 0
     await person.do(lambda: view.load(f"{site.home}/held"))
-    await person.until(lambda: person.area._strip.reload_button.toolTip() == "Stop loading (Esc)")
+    await person.until(lambda: person.area.strip.reload_button.toolTip() == "Stop loading (Esc)")
     await person.do(lambda: QTest.keyClick(view.focusProxy(), Qt.Key.Key_Escape))
     await person.until(lambda: not view.page().isLoading())
 

@@ -250,7 +250,7 @@ def test_addresses_and_the_buttons_of_the_browser_are_steps_and_a_link_that_is_c
     desk.trigger("page_reload")
     recorded("there")
     desk.trigger("page_address")
-    address = area._strip.address
+    address = area.strip.address
     address.selectAll()
     QTest.keyClicks(address, other)
     QTest.keyClick(address, Qt.Key.Key_Return)
@@ -310,7 +310,7 @@ def test_closing_a_tab_and_the_mouse_buttons_that_go_back_and_forward_are_steps(
 
     shows("one")
     desk.trigger("page_address")
-    address = area._strip.address
+    address = area.strip.address
     address.selectAll()
     QTest.keyClicks(address, pages["two"])
     QTest.keyClick(address, Qt.Key.Key_Return)

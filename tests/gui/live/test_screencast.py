@@ -185,7 +185,7 @@ def test_a_tab_that_it_opens_is_one_of_the_window_and_has_the_size_that_it_asks_
         desk.at_review_of(step)
     desk.wait_until(lambda: [one.title for one in desk.chromium.shown.tabs][1:] == ["Second"])
     desk.wait_until(lambda: shows(view, RED) and view.width() < view.height())
-    desk.chromium._strip.bar.setCurrentIndex(0)
+    desk.chromium.strip.bar.setCurrentIndex(0)
     desk.wait_until(lambda: shows(view, GREEN))
     desk.ran()
     desk.wait_until(lambda: not desk.view.running)

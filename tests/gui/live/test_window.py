@@ -314,7 +314,7 @@ def test_the_person_who_has_the_page_types_an_address_is_asked_and_looks_into_th
     url = page_file(tmp_path, asks, "first.html")
     desk.open("web/open", url=url, instruction="Delete it.")
     area, window = desk.area, desk.window
-    strip, questions = area._strip, area.questions
+    strip, questions = area.strip, area.questions
     assert not strip.reload_button.isEnabled()
     assert "F6" in strip.reload_button.toolTip()
     desk.trigger("handover")

@@ -1,18 +1,13 @@
 """The report of an evaluation as one HTML page that needs no other file and no network."""
 
-import base64
-import hashlib
 from collections.abc import Iterable, Sequence
-
-from markupsafe import Markup
 
 from core.debugger.evaluations.figures import GroupShare
 from core.debugger.evaluations.report import EvaluationReport
 from core.schema.record import Record
 from core.schema.task import family_of
 from core.system.program import COMMAND
-from core.trace.exports.html_page import FILTERS
-from core.trace.exports.steps import TEMPLATES, templates
+from core.trace.exports.html_page import page_of
 from core.trace.records import EvaluatedRun
 
 _BINS = 24
@@ -50,14 +45,8 @@ class FlippedTask(Record):
 
 def html_of(report: EvaluationReport) -> str:
     """Return the report with its plots and tables; all that runs and pages have said stays text."""
-    environment = templates(autoescape=True)
-    environment.filters.update(FILTERS)
-    script = (TEMPLATES / "evaluation.js").read_text(encoding="utf-8").strip()
-    style = "\n".join(
-        (TEMPLATES / name).read_text(encoding="utf-8").strip() for name in ("run.css", "evaluation.css")
-    )
-    steps = {run.run: run.step for group in report.failures or () for run in group.runs}
-    text = environment.get_template("evaluation.html.jinja").render(
+    return page_of(
+        "evaluation",
         report=report,
         program=COMMAND,
         names=[variant.variant for variant in report.variants],
@@ -73,12 +62,8 @@ def html_of(report: EvaluationReport) -> str:
         family_of=family_of,
         presets={variant.name: variant.preset for variant in report.plan.variants},
         llms={variant.name: variant.llm for variant in report.plan.variants},
-        deciding=steps,
-        style=Markup(style),
-        script=Markup(script),
-        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        deciding={run.run: run.step for group in report.failures or () for run in group.runs},
     )
-    return text.encode(errors="replace").decode()
 
 
 def distributions(

@@ -148,10 +148,8 @@ def export_html(store: TraceStore, run: int) -> str:
     beside = _step(
         store, before, pictures, [event.event.text for event in events if event.step not in numbers]
     )
-    environment = templates(autoescape=True)
-    environment.filters.update(FILTERS)
-    script = (TEMPLATES / "run.js").read_text(encoding="utf-8").strip()
-    text = environment.get_template("run.html.jinja").render(
+    return page_of(
+        "run",
         run=row,
         left_out=store.left_out,
         preset_text=store.preset_text(run),
@@ -159,11 +157,25 @@ def export_html(store: TraceStore, run: int) -> str:
         beside_steps=beside if beside.calls or before.interventions or beside.events else None,
         pictures=pictures.values(),
         signs=SIGNS,
-        style=Markup((TEMPLATES / "run.css").read_text(encoding="utf-8").strip()),
+    )
+
+
+def page_of(name: str, **values: object) -> str:
+    """Return the page of a template with the script of that name, and the style of runs with that of the name."""
+    environment = templates(autoescape=True)
+    environment.filters.update(_FILTERS)
+    styles, script = dict.fromkeys(("run.css", f"{name}.css")), _file(f"{name}.js")
+    text = environment.get_template(f"{name}.html.jinja").render(
+        **values,
+        style=Markup("\n".join(map(_file, styles))),
         script=Markup(script),
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
     return text.encode(errors="replace").decode()
+
+
+def _file(name: str) -> str:
+    return (TEMPLATES / name).read_text(encoding="utf-8").strip()
 
 
 def _step(
@@ -251,7 +263,7 @@ def _moment(value: float) -> str:
     return datetime.fromtimestamp(value, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
-FILTERS: dict[str, Callable[..., str]] = {
+_FILTERS: dict[str, Callable[..., str]] = {
     "count": thousands,
     "seconds": seconds,
     "dollars": _dollars,

@@ -29,7 +29,8 @@ class BisectDialog(AskingDialog):
     ) -> None:
         self._choices, self._catalogue = choices, catalogue
         super().__init__(theme, parent)
-        self.setWindowTitle(f"Bisect run {choices.run}: {choices.about}")
+        row = choices.row
+        self.setWindowTitle(f"Bisect run {row.run}: {row.task}, seed {row.seed}")
         self.on_edited()
 
     def fill(self) -> None:
@@ -41,8 +42,8 @@ class BisectDialog(AskingDialog):
         presets = self._catalogue.presets
         llms = [choice for choice in self._catalogue.llms if choice.name != "person"]
         for box, name, offered, own in (
-            (self.preset, "Preset", presets, choices.preset),
-            (self.llm, "LLM", llms, choices.llm),
+            (self.preset, "Preset", presets, choices.row.preset),
+            (self.llm, "LLM", llms, choices.row.llm),
         ):
             offer_choices(labelled(box, name), offered, f"{own} (as in the run)")
             box.currentIndexChanged.connect(self.on_edited)
@@ -78,7 +79,7 @@ class BisectDialog(AskingDialog):
         return BisectRequest.model_validate(
             {
                 **self.common,
-                "run": self._choices.run,
+                "run": self._choices.row.run,
                 "steps": steps,
                 "every": every,
                 "preset": self.preset.currentData() or "",

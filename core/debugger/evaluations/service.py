@@ -276,15 +276,7 @@ class EvaluationsService(Service[EvaluationsView]):
     async def read_bisect(self, run: int) -> None:
         """Send by `bisect_read` what can be chosen to bisect a run."""
         row, steps = await self.read(lambda store: (store.run(run), store.steps(run)))
-        self.bisect_read.send(
-            BisectChoices(
-                run=run,
-                about=f"{row.task}, seed {row.seed}",
-                preset=row.preset,
-                llm=row.llm,
-                steps=tuple(step.number for step in steps),
-            )
-        )
+        self.bisect_read.send(BisectChoices(row=row, steps=tuple(step.number for step in steps)))
 
     def _find(self, number: int) -> EvaluationItem:
         item = next((item for item in self.view.items if item.number == number), None)

@@ -8,6 +8,7 @@ from core.debugger.causes.records import Suspicion
 from core.debugger.evaluations.matrix import Matrix
 from core.debugger.evaluations.records import EvaluationPlan, Request
 from core.schema.record import Record
+from core.trace.records import RunRow
 
 EvaluationState = Literal["under way", "interrupted", "finished"]
 
@@ -99,10 +100,7 @@ class RequestPreview(Record):
 class BisectChoices(Record):
     """What can be chosen to bisect a run."""
 
-    run: int
-    about: str
-    preset: str
-    llm: str
+    row: RunRow
     steps: tuple[int, ...]
 
 

@@ -11,7 +11,8 @@ from tests.gui import samples as window_samples
 from tests.gui.evaluations import samples
 from tests.gui.stand_ins import AskedService
 
-CHOICES = BisectChoices(run=12, about="shop/buy, seed 3", preset="step", llm="test", steps=(1, 2, 3, 4))
+RUN = window_samples.run_row(12, task="shop/buy", seed=3, preset="step", llm="test")
+CHOICES = BisectChoices(row=RUN, steps=(1, 2, 3, 4))
 SYNAPSE = PresetOption(name="synapse", title="synapse", recalls=True)
 
 

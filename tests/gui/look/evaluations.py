@@ -8,7 +8,7 @@ from core.debugger.evaluations.views import BisectChoices, EvaluationsView, Requ
 from gui.evaluations.controller import EvaluationsController
 from tests.gui.evaluations import samples
 from tests.gui.look.studio import Studio
-from tests.gui.samples import CATALOGUE
+from tests.gui.samples import CATALOGUE, run_row
 from tests.gui.stand_ins import AskedService
 
 
@@ -128,9 +128,8 @@ def evaluations_bisect(studio: Studio) -> QWidget:
 
 def evaluations_ask_bisect(studio: Studio) -> QWidget:
     controller = _open(studio, samples.FINISHED)
-    controller._ask_bisect(
-        BisectChoices(run=14, about="shop/buy-lamp, seed 4", preset="step", llm="rules", steps=(1, 2, 3, 4))
-    )
+    row = run_row(14, task="shop/buy-lamp", seed=4, preset="step", llm="rules")
+    controller._ask_bisect(BisectChoices(row=row, steps=(1, 2, 3, 4)))
     dialog = controller.asking
     dialog.steps.setText("2-4")
     studio.settle()

@@ -1,60 +1,14 @@
 """The commands that make many runs and compare them: eval, bisect and repair."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from core.cli.options import EXIT_UNFINISHED, LLMName, Measured, PresetName, Proved, with_groups
+from core.cli.options import EXIT_UNFINISHED, LLMName, Measured, PresetName, RepairOptions, with_groups
 from core.schema.errors import UsageError
 
 # What a command needs is imported when it is called: the window is to open quickly.
-
-
-@dataclass(frozen=True, kw_only=True)
-class RepairOptions(Proved):
-    """The options of the command `repair`."""
-
-    run: Annotated[int | None, typer.Argument(help="The number of a failed run.", min=1)] = None
-    evaluation: Annotated[
-        str, typer.Option(help="Mend the largest groups of failures of this evaluation.")
-    ] = ""
-    most: Annotated[int, typer.Option(min=1, max=100, help="How many groups, with --evaluation.")] = 3
-    llm: Annotated[str, typer.Option(help="An LLM that proposes changes besides the patches of causes.")] = ""
-    change: Annotated[
-        Path | None, typer.Option(help="A folder with changed files, laid out as the config folder.")
-    ] = None
-    edits: Annotated[
-        str, typer.Option(help="Search-and-replace blocks to try, or @FILE with them. See the documentation.")
-    ] = ""
-    pairs: Annotated[int, typer.Option(min=5, max=100, help="Cases to choose a change by, at most.")] = 8
-    sealed: Annotated[
-        int, typer.Option(min=0, max=100, help="Cases that are looked at once, at the end.")
-    ] = 4
-    others: Annotated[
-        int, typer.Option(min=0, max=1000, help="Cases that passed and are tried, at most.")
-    ] = 12
-    optimise: Annotated[
-        bool,
-        typer.Option(
-            "--optimise", help="Let GEPA rewrite the files of --component, by the runs of --evaluation."
-        ),
-    ] = False
-    component: Annotated[
-        list[str] | None, typer.Option(help="A file that GEPA may rewrite; repeat it for more.")
-    ] = None
-    max_runs: Annotated[int, typer.Option(min=4, max=10_000, help="How many runs GEPA makes at most.")] = 60
-    keep: Annotated[bool, typer.Option("--keep", help="Write what is proven to your own files.")] = False
-    no_runs: Annotated[
-        bool, typer.Option("--no-runs", help="Make no runs: only tell, or keep, what was proved as --name.")
-    ] = False
-
-    def limits(self) -> Any:
-        """Return the limits of all runs together."""
-        from core.debugger.evaluations.records import RunLimits
-
-        return RunLimits(max_calls=self.max_calls, max_cost=self.max_cost, max_minutes=self.max_minutes)
 
 
 def add_evaluation_commands(app: typer.Typer, with_embedded: Any) -> None:

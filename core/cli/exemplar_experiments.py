@@ -9,8 +9,7 @@ from core.agent.gates import gates_of
 from core.browser.host import BrowserHost
 from core.browser.tabs import Tabs
 from core.cli.exemplar_tables import memory_of
-from core.cli.exemplars import CreditOptions
-from core.cli.options import settings_with
+from core.cli.options import CreditOptions, settings_with
 from core.cli.output import put, put_json, put_table, say
 from core.cli.runs import open_for_reading
 from core.cli.surroundings import WithEmbedded, in_browser, in_loop

@@ -5,8 +5,7 @@ from contextlib import closing
 from pathlib import Path
 
 from core.browser.host import BrowserHost
-from core.cli.exemplars import KeepOptions
-from core.cli.options import settings_with
+from core.cli.options import KeepOptions, settings_with
 from core.cli.output import put, put_json, put_lines, put_table, say
 from core.cli.runs import reading
 from core.cli.surroundings import WithEmbedded, in_browser

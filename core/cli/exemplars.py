@@ -10,15 +10,15 @@ import typer
 
 from core.cli.options import (
     AsJson,
-    BaseUrl,
     Browser,
     Commands,
+    CreditOptions,
     Database,
     DryRun,
+    KeepOptions,
     LLMName,
     Measured,
     OnGate,
-    Stored,
     TasksKnown,
     Viewport,
     settings_with,
@@ -90,44 +90,6 @@ class ExemplarsChosen:
                 "statuses": _named(self.status or (), Status, "a status") or IN_USE,
             }
         )
-
-
-@dataclass(frozen=True, kw_only=True)
-class KeepOptions(Stored):
-    """The options of the command `exemplars keep`."""
-
-    run: Annotated[
-        int, typer.Argument(help="The run's number. For a branch, all steps that led to it are saved.")
-    ]
-    first: Annotated[int, typer.Option("--from", min=1, help="The first step.")] = 1
-    last: Annotated[int | None, typer.Option("--to", min=1, help="The last step.")] = None
-    step: Annotated[
-        list[int] | None,
-        typer.Option(min=1, help="Save this step, even one that would be left out. Can be repeated."),
-    ] = None
-    family: Annotated[str, typer.Option(help="The family. Default: the task's name.")] = ""
-    anyway: Annotated[
-        bool, typer.Option("--anyway", help="Save even if the run was not judged a success.")
-    ] = False
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would be saved, and save nothing.")
-    ] = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class CreditOptions(Stored):
-    """The options of the command `exemplars credit`."""
-
-    run: Annotated[int | None, typer.Argument(help="A run. Without it, list the credits so far.")] = None
-    step: Annotated[list[int] | None, typer.Option(min=1, help="A step. Can be repeated. Default: all.")] = (
-        None
-    )
-    times: Annotated[int, typer.Option(min=1, max=100, help="How many times to ask each question.")] = 5
-    temperature: Annotated[
-        float | None, typer.Option(min=0, max=5, help="The temperature. Default: as recorded.")
-    ] = None
-    llm: Annotated[str | None, typer.Option(help="The LLM. Default: that of the run.")] = None
-    base_url: BaseUrl = None
 
 
 def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -> None:

@@ -2,7 +2,7 @@
 
 from core.browser.chromium import chromium_at
 from core.browser.sharing import SharedChromium
-from core.cli.evaluations import RepairOptions
+from core.cli.options import RepairOptions
 from core.cli.output import say
 from core.cli.runs import reading
 from core.cli.surroundings import in_loop, open_unattended

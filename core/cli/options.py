@@ -1,4 +1,4 @@
-"""The flags that several commands share, and their values.
+"""The flags that several commands share, or hand on whole to what carries them out, and their values.
 
 A flag is called as its parameter, unless it is named: a bool names its own, or there would be a second one with no-.
 """
@@ -252,6 +252,89 @@ class Measured(Proved):
         environments = self.environments(settings)
         report = evaluate(request, settings, environments, with_embedded, self.output(), resume=resume)
         raise typer.Exit(0 if report.done == report.total else EXIT_UNFINISHED)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RepairOptions(Proved):
+    """The options of the command `repair`."""
+
+    run: Annotated[int | None, typer.Argument(help="The number of a failed run.", min=1)] = None
+    evaluation: Annotated[
+        str, typer.Option(help="Mend the largest groups of failures of this evaluation.")
+    ] = ""
+    most: Annotated[int, typer.Option(min=1, max=100, help="How many groups, with --evaluation.")] = 3
+    llm: Annotated[str, typer.Option(help="An LLM that proposes changes besides the patches of causes.")] = ""
+    change: Annotated[
+        Path | None, typer.Option(help="A folder with changed files, laid out as the config folder.")
+    ] = None
+    edits: Annotated[
+        str, typer.Option(help="Search-and-replace blocks to try, or @FILE with them. See the documentation.")
+    ] = ""
+    pairs: Annotated[int, typer.Option(min=5, max=100, help="Cases to choose a change by, at most.")] = 8
+    sealed: Annotated[
+        int, typer.Option(min=0, max=100, help="Cases that are looked at once, at the end.")
+    ] = 4
+    others: Annotated[
+        int, typer.Option(min=0, max=1000, help="Cases that passed and are tried, at most.")
+    ] = 12
+    optimise: Annotated[
+        bool,
+        typer.Option(
+            "--optimise", help="Let GEPA rewrite the files of --component, by the runs of --evaluation."
+        ),
+    ] = False
+    component: Annotated[
+        list[str] | None, typer.Option(help="A file that GEPA may rewrite; repeat it for more.")
+    ] = None
+    max_runs: Annotated[int, typer.Option(min=4, max=10_000, help="How many runs GEPA makes at most.")] = 60
+    keep: Annotated[bool, typer.Option("--keep", help="Write what is proven to your own files.")] = False
+    no_runs: Annotated[
+        bool, typer.Option("--no-runs", help="Make no runs: only tell, or keep, what was proved as --name.")
+    ] = False
+
+    def limits(self) -> Any:
+        """Return the limits of all runs together."""
+        from core.debugger.evaluations.records import RunLimits
+
+        return RunLimits(max_calls=self.max_calls, max_cost=self.max_cost, max_minutes=self.max_minutes)
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeepOptions(Stored):
+    """The options of the command `exemplars keep`."""
+
+    run: Annotated[
+        int, typer.Argument(help="The run's number. For a branch, all steps that led to it are saved.")
+    ]
+    first: Annotated[int, typer.Option("--from", min=1, help="The first step.")] = 1
+    last: Annotated[int | None, typer.Option("--to", min=1, help="The last step.")] = None
+    step: Annotated[
+        list[int] | None,
+        typer.Option(min=1, help="Save this step, even one that would be left out. Can be repeated."),
+    ] = None
+    family: Annotated[str, typer.Option(help="The family. Default: the task's name.")] = ""
+    anyway: Annotated[
+        bool, typer.Option("--anyway", help="Save even if the run was not judged a success.")
+    ] = False
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be saved, and save nothing.")
+    ] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class CreditOptions(Stored):
+    """The options of the command `exemplars credit`."""
+
+    run: Annotated[int | None, typer.Argument(help="A run. Without it, list the credits so far.")] = None
+    step: Annotated[list[int] | None, typer.Option(min=1, help="A step. Can be repeated. Default: all.")] = (
+        None
+    )
+    times: Annotated[int, typer.Option(min=1, max=100, help="How many times to ask each question.")] = 5
+    temperature: Annotated[
+        float | None, typer.Option(min=0, max=5, help="The temperature. Default: as recorded.")
+    ] = None
+    llm: Annotated[str | None, typer.Option(help="The LLM. Default: that of the run.")] = None
+    base_url: BaseUrl = None
 
 
 def with_groups(function: Callable[..., None]) -> Callable[..., None]:

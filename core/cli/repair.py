@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from core.agent.resources import AgentResources
 from core.cli.causes import causes_json
 from core.cli.evaluation import carried_out
-from core.cli.evaluations import RepairOptions
+from core.cli.options import RepairOptions
 from core.cli.output import put, put_json, put_lines, say, verdict_word
 from core.cli.runs import reading
 from core.cli.surroundings import WithEmbedded, in_loop, open_unattended, resources_of

@@ -84,7 +84,7 @@ class EvaluationRow(Record):
     """With what it was made, once for each start; JSON."""
 
 
-class RunFacts(Record):
+class RunBasics(Record):
     """What holds for a run from its beginning on."""
 
     task: str
@@ -108,7 +108,7 @@ class RunFacts(Record):
     """For a branch: how it differs from the run that it left; nothing if it was only gone back."""
 
 
-class RunStart(RunFacts):
+class RunStart(RunBasics):
     """The data of a run when it begins."""
 
     preset_text: str = ""
@@ -131,7 +131,7 @@ class RunEnd(NamedTuple):
     """Whether it is a run of an evaluation."""
 
 
-class RunRow(RunFacts):
+class RunRow(RunBasics):
     """A run as lists show it."""
 
     run: int

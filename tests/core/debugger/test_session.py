@@ -355,7 +355,7 @@ def test_the_figures_of_the_session_are_those_of_the_trace(live, server, tmp_pat
 
 def test_what_a_failed_attempt_has_said_is_gone_once_the_llm_is_asked_again(live, server, monkeypatch):
     monkeypatch.setattr(
-        OpenAICompatibleLLM, "_attempts", property(lambda _: 2, lambda *_: None), raising=False
+        OpenAICompatibleLLM, "attempts", property(lambda _: 2, lambda *_: None), raising=False
     )
     server.say("words that come to nothing", break_after=2)
     server.script(Reply(text="the whole answer", hold_after=2))

@@ -69,6 +69,12 @@ class MatrixModel(QAbstractTableModel):
         return len(self.matrix.columns) if self.matrix is not None else 0
 
     @property
+    def changes(self) -> int:
+        """How many columns compare variants: difference and flips, only flips, or none."""
+        change = self.matrix.totals.change if self.matrix is not None else None
+        return 0 if change is None else 1 if change.chosen else 2
+
+    @property
     def shown_tasks(self) -> int:
         return sum(bool(row.task) for row in self.rows)
 
@@ -140,7 +146,7 @@ class MatrixModel(QAbstractTableModel):
             cell = row.cells[column - 1]
             return (-1.0 if cell.share is None else cell.share, cell.judged)
         change = row.change or Change()
-        if column == self.variants + 1:
+        if column == self.variants + self.changes - 1:
             return -2.0 if change.difference is None else change.difference
         return change.flips
 
@@ -150,7 +156,7 @@ class MatrixModel(QAbstractTableModel):
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         if parent.isValid() or self.matrix is None:
             return 0
-        return 1 + self.variants + (2 if self.matrix.totals.change is not None else 0)
+        return 1 + self.variants + self.changes
 
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
@@ -171,7 +177,7 @@ class MatrixModel(QAbstractTableModel):
                 if is_tip
                 else title
             )
-        if section == self.variants + 1:
+        if section == self.variants + self.changes - 1:
             what = "How many percentage points more of the same cases succeed with the right variant"
             return what if is_tip else "Difference"
         return "Cases in which only one of the two succeeds" if is_tip else "Flips"
@@ -201,7 +207,7 @@ class MatrixModel(QAbstractTableModel):
         if column <= self.variants:
             return cell_text(row.cells[column - 1])
         change = row.change or Change()
-        if column == self.variants + 1:
+        if column == self.variants + self.changes - 1:
             if change.difference is None:
                 return ""
             points = round(change.difference * 100)

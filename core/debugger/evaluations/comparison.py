@@ -79,6 +79,6 @@ def compared(runs: Iterable[EvaluatedRun], first: str, second: str) -> VariantCo
         difference=difference,
         low=low,
         high=high,
-        over_tasks=over_groups(by_task.values()),
+        over_tasks=over_groups(by_task.values(), (low, high)),
         flips=tuple(flips),
     )

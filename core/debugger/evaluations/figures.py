@@ -103,7 +103,7 @@ class Share(Record):
             failures=sum(one.is_failure for one in own),
             low=low,
             high=high,
-            over_tasks=over_groups(by_task.values()),
+            over_tasks=over_groups(by_task.values(), (low, high)),
             reward=fmean(rewards) if rewards else None,
             steps=_mean(one.steps for one in runs),
             llm_calls=_mean(one.llm_calls for one in runs),

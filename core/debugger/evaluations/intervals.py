@@ -24,7 +24,9 @@ def wilson(successes: int, count: int) -> tuple[float, float]:
     return max(0.0, (middle - spread) / scale), min(1.0, (middle + spread) / scale)
 
 
-def over_groups(counts: Iterable[tuple[int, int]]) -> tuple[float, float] | None:
+def over_groups(
+    counts: Iterable[tuple[int, int]], independent: tuple[float, float] | None = None
+) -> tuple[float, float] | None:
     """Return the 95 % interval of a ratio over groups such as tasks; None for fewer than two of them.
 
     Each group gives its part of the numerator and of the denominator. The
@@ -32,7 +34,8 @@ def over_groups(counts: Iterable[tuple[int, int]]) -> tuple[float, float] | None
     independent of each other. This is the cluster bootstrap with percentiles
     (A. C. Davison and D. V. Hinkley, Bootstrap Methods and their Application,
     1997, sections 3.8 and 5.3), with a fixed seed. With few groups it is
-    narrower than it should be.
+    narrower than it should be: it is never narrower than `independent`, the
+    interval as if no two runs depended on each other.
     """
     groups = sorted(one for one in counts if one[1])
     if len(groups) < 2:
@@ -44,7 +47,8 @@ def over_groups(counts: Iterable[tuple[int, int]]) -> tuple[float, float] | None
         ratios.append(sum(one[0] for one in drawn) / sum(one[1] for one in drawn))
     ratios.sort()
     tail = round(_DRAWS * 0.025)
-    return ratios[tail], ratios[-tail - 1]
+    low, high = ratios[tail], ratios[-tail - 1]
+    return (min(low, independent[0]), max(high, independent[1])) if independent else (low, high)
 
 
 def paired(both: int, first: int, second: int, neither: int) -> tuple[float, float]:

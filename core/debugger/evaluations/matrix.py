@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from core.debugger.evaluations.comparison import VariantComparison, compared
 from core.debugger.evaluations.figures import Share, done_of
 from core.debugger.evaluations.records import EvaluationPlan, Variant
+from core.schema.formats import count
 from core.schema.record import Record
 from core.schema.task import family_of
 from core.trace.records import EvaluatedRun
@@ -22,6 +23,8 @@ class Change(Record):
     """Cases that were judged of both."""
     to_success: int = 0
     to_failure: int = 0
+    chosen: bool = False
+    """Whether the cases were chosen because they had failed: some succeed another time without any change."""
 
     @property
     def flips(self) -> int:
@@ -29,15 +32,17 @@ class Change(Record):
 
     @property
     def difference(self) -> float | None:
-        """By how much the share of successes is higher, from -1 to 1."""
-        return (self.to_success - self.to_failure) / self.judged if self.judged else None
+        """By how much the share of successes is higher, from -1 to 1; None if that would say nothing."""
+        if self.chosen or not self.judged:
+            return None
+        return (self.to_success - self.to_failure) / self.judged
 
     @classmethod
-    def of(cls, comparisons: Iterable[VariantComparison]) -> "Change":
+    def of(cls, comparisons: Iterable[VariantComparison], *, chosen: bool) -> "Change":
         found = tuple(comparisons)
         flips = [flip.to_success for one in found for flip in one.flips]
         judged = sum(one.judged for one in found)
-        return cls(judged=judged, to_success=sum(flips), to_failure=len(flips) - sum(flips))
+        return cls(judged=judged, to_success=sum(flips), to_failure=len(flips) - sum(flips), chosen=chosen)
 
 
 class MatrixColumn(Record):
@@ -63,10 +68,8 @@ class MatrixRow(Record):
     """One for each column."""
     change: Change | None = None
     """From one column to the other; None if nothing is compared."""
-
-    @property
-    def failures(self) -> int:
-        return sum(cell.failures for cell in self.cells)
+    failures: int = 0
+    """Cases without success, without those of the evaluation before."""
 
 
 class Matrix(Record):
@@ -127,11 +130,16 @@ def matrix_of(
     def row(tasks: Iterable[str], task: str = "", family: str = "") -> MatrixRow:
         tasks = tuple(tasks)
         cases = [[one for of in tasks for one in side.get(of, ())] for side in by_task]
+        cells = tuple(map(Share.of, cases))
+        comparisons = [_compared(cases, titles, pair) for pair in pairs]
         return MatrixRow(
             task=task,
             family=family,
-            cells=tuple(Share.of(side) for side in cases),
-            change=Change.of(_compared(cases, titles, pair) for pair in pairs) if pairs else None,
+            cells=cells,
+            change=Change.of(comparisons, chosen=bool(before)) if pairs else None,
+            failures=sum(
+                cell.failures for cell, column in zip(cells, columns, strict=True) if not column.before
+            ),
         )
 
     families: dict[str, list[str]] = {}
@@ -142,11 +150,23 @@ def matrix_of(
         rows=tuple(row((task,), task, family_of(task)) for task in plan.tasks),
         families=tuple(row(tasks, family=family) for family, tasks in families.items()),
         totals=row(plan.tasks),
-        sentences=tuple(_compared(done, titles, pair).sentence for pair in pairs),
+        sentences=tuple(
+            _again(one) if before else one.sentence
+            for one in (_compared(done, titles, pair) for pair in pairs)
+        ),
         tries={
             (task, column): rows for column, side in enumerate(sides) for task, rows in _by_task(side).items()
         },
         counted=frozenset(one.run for side in done for one in side if one.run is not None),
+    )
+
+
+def _again(comparison: VariantComparison) -> str:
+    """Return how many failures succeed now; a difference would be that of the choice, not of the variant."""
+    up = sum(flip.to_success for flip in comparison.flips)
+    return (
+        f"{comparison.second}: {up} of {count(comparison.judged, 'failure')} now succeed. Some would without any "
+        "change: to compare, run all cases."
     )
 
 

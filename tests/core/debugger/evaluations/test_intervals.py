@@ -69,3 +69,9 @@ def test_groups_that_are_all_or_nothing_count_once_each_however_many_runs_they_h
 
 def test_one_group_or_groups_without_cases_have_no_interval():
     assert over_groups([]) is over_groups([(3, 5)]) is over_groups([(3, 5), (0, 0)]) is None
+
+
+def test_an_interval_over_few_groups_is_not_narrower_than_over_their_runs():
+    assert over_groups([(1, 1), (1, 1)]) == (1.0, 1.0)
+    assert over_groups([(1, 1), (1, 1)], wilson(2, 2)) == wilson(2, 2)
+    assert over_groups([(5, 5), (0, 5)], wilson(5, 10)) == (0.0, 1.0)

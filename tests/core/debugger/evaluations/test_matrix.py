@@ -63,4 +63,9 @@ def test_failures_done_again_stand_beside_what_they_were_with_what_flipped():
     (row,) = matrix.rows
     assert [(one.successes, one.judged) for one in row.cells] == [(0, 1), (1, 1)]
     assert (row.change.to_success, row.change.to_failure) == (1, 0)
+    assert row.change.difference is None  # The cases were chosen by their failure.
+    assert matrix.sentences == (
+        "plain, rules: 1 of 1 failure now succeed. Some would without any change: to compare, run all cases.",
+    )
+    assert row.failures == 0
     assert [one.run for one in matrix.tries["x/tab-1", 0]] == [3]

@@ -235,13 +235,13 @@ async def _play(
     services: Services, made: MadeRuns, slots: "_Slots", variant: Variant, attempt: CaseAttempt
 ) -> RunReport:
     """Make the run of an attempt on a node, and store it here."""
-    made.check(attempt.case.task)
-    played = await slots.play(variant, attempt.case)
-    if played.error is not None:
-        raise played.error
-    # Once it is here it is stored, though the evaluation ends meanwhile.
-    run = await asyncio.shield(asyncio.to_thread(put_in, services.store, played.file, attempt))
-    made.add(attempt.case.task, run)
+    async with made.turn(variant, attempt) as runs:
+        played = await slots.play(variant, attempt.case)
+        if played.error is not None:
+            raise played.error
+        # Once it is here it is stored, though the evaluation ends meanwhile.
+        run = await asyncio.shield(asyncio.to_thread(put_in, services.store, played.file, attempt))
+        runs.append(run)
     return report(services.store.run(run))
 
 

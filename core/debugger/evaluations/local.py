@@ -1,5 +1,6 @@
 """Makes concurrent runs in this process: each lane has its own tabs in one shared Chromium."""
 
+import asyncio
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
@@ -17,7 +18,9 @@ from core.debugger.headless import RunReport, check_again, fork_headless, run_he
 from core.debugger.services import Services, open_services
 from core.environments.registry import Environments
 from core.llm.registry import LLMs
+from core.schema.task import Task
 from core.settings.settings import Settings, config_folder
+from core.trace.evaluations import attempts_of
 from core.trace.records import Case, CaseAttempt
 
 
@@ -89,15 +92,27 @@ class MadeRuns:
     def __init__(self, services: Services) -> None:
         self._services = services
         self._made: dict[str, list[int]] = {}
+        self._turns: dict[str, asyncio.Lock] = {}
 
-    def check(self, name: str) -> None:
-        """Raise UsageError if the task is not to be started again by the rule of gates."""
-        task = self._services.environments.find(name)
-        if not task.seeded and self._services.world(task).keeper is None:
-            check_again(self._services, task, self._made.get(name, ()), self._services.settings.on_gate)
+    @asynccontextmanager
+    async def turn(self, variant: Variant, attempt: CaseAttempt) -> AsyncIterator[list[int]]:
+        """Wait until no other run of the task is under way, if one could send what stays done; then begin one.
 
-    def add(self, name: str, run: int) -> None:
-        self._made.setdefault(name, []).append(run)
+        Append the run to what is yielded. Raises UsageError if the task is not to be started again by the rule of
+        gates; what goes on from a step is checked where it goes back.
+        """
+        name, services, rule = attempt.case.task, self._services, self._services.settings.on_gate
+        task = _task_of(services, variant, attempt.case)
+        if task.seeded or rule == "allow" or services.world(task).keeper is not None:
+            yield []
+            return
+        async with self._turns.setdefault(name, asyncio.Lock()):
+            if name not in self._made:  # Those of an earlier start too.
+                tries = await asyncio.to_thread(attempts_of, services.store, attempt.evaluation)
+                self._made[name] = [one.run.run for one in tries if one.run and one.attempt.case.task == name]
+            if not variant.step:
+                check_again(services, task, self._made[name], rule)
+            yield self._made[name]
 
 
 async def _play(
@@ -108,12 +123,11 @@ async def _play(
     attempt: CaseAttempt,
 ) -> RunReport:
     """Make the run of an attempt."""
-    if not variant.step:
-        made.check(attempt.case.task)
-    report = await run_of(services, variant, attempt.case, on_asked, attempt=attempt)
-    if report.run is not None:
-        made.add(attempt.case.task, report.run)
-    return report
+    async with made.turn(variant, attempt) as runs:
+        report = await run_of(services, variant, attempt.case, on_asked, attempt=attempt)
+        if report.run is not None:
+            runs.append(report.run)
+        return report
 
 
 async def run_of(
@@ -141,8 +155,7 @@ async def _run_with(
     if row is not None and variant.step:
         make = partial(fork_headless, services, row, variant.step)
     else:
-        task = services.environments.find(case.task) if row is None else services.task_of(row)
-        make = partial(run_headless, services, task, case.seed)
+        make = partial(run_headless, services, _task_of(services, variant, case), case.seed)
     return await make(
         preset=variant.preset,
         llm=services.llms.routed(variant.llm),
@@ -152,6 +165,12 @@ async def _run_with(
         attempt=attempt,
         on_asked=on_asked,
     )
+
+
+def _task_of(services: Services, variant: Variant, case: Case) -> Task:
+    if variant.run:
+        return services.task_of(services.store.run(variant.run))
+    return services.environments.find(case.task)
 
 
 @contextmanager

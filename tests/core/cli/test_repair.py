@@ -157,8 +157,10 @@ def test_gepa_rewrites_a_file_by_the_failures_of_an_evaluation_and_the_proof_on_
     inside, llm_server, monkeypatch
 ):
     llm_server.otherwise = rewrites
-    checked, check = [], MadeRuns.check
-    monkeypatch.setattr(MadeRuns, "check", lambda made, name: (checked.append(name), check(made, name)))
+    checked, turn = [], MadeRuns.turn
+    monkeypatch.setattr(
+        MadeRuns, "turn", lambda made, *attempt: (checked.append(attempt), turn(made, *attempt))[1]
+    )
     browser = ("--browser", need_chromium())
     of_tasks = "--tasks miniwob/click-test-2 --seeds 0-3 --preset plain --llm test-model".split()
     made = inside("eval", *of_tasks, "--name", "bad", *browser)

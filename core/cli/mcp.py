@@ -6,6 +6,8 @@ from dataclasses import fields
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_group
 
 from core.cli.options import LLMName, MakesRuns, with_groups
 from core.cli.output import CAPTURED, say
@@ -33,17 +35,17 @@ def add_mcp_command(app: typer.Typer) -> None:
         if port and not http:
             raise UsageError("Use --http with --port: without it, the server uses stdin and stdout.")
         logging.basicConfig(level=logging.WARNING, format="%(message)s")  # To stderr.
-        server = make_server(app, world, llm, allow_keep=allow_keep)
+        server = make_server(get_group(app), world, llm, allow_keep=allow_keep)
         in_loop(serve_http(server, port, say) if http else serve_stdio(server))
 
 
-def make_server(app: typer.Typer, world: MakesRuns, llm: str | None, *, allow_keep: bool = False) -> Any:
+def make_server(command: TyperGroup, world: MakesRuns, llm: str | None, *, allow_keep: bool = False) -> Any:
     """Return the server of these commands; raises BackstepError where the settings are wrong."""
     from core.cli.runs import picture_named
     from core.mcp.server import CommandServer
     from core.mcp.tools import option_words
 
-    settings, command = world.settings(llm=llm), typer.main.get_command(app)
+    settings = world.settings(llm=llm)
 
     def call(words: list[str]) -> Any:
         """Carry out a command in this thread and context, of which nothing else is to print JSON."""

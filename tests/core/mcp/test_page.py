@@ -2,7 +2,6 @@
 
 import re
 
-import typer.main
 from mcp import Client
 
 from core.cli.app import make_app
@@ -11,7 +10,7 @@ from core.mcp.tools import TOOLS, option_words
 from core.storage.resources import RESOURCES
 
 PAGE = (RESOURCES / "docs" / "coding-agents.md").read_text(encoding="utf-8")
-COMMANDS = typer.main.get_command(make_app(open_window=print, with_embedded=print)).commands
+COMMANDS = make_app(open_window=print, with_embedded=print).commands
 
 
 def rows(title):

@@ -7,10 +7,9 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
-from core.cli.app import make_app
 from core.cli.mcp import make_server
 from core.cli.options import MakesRuns
-from tests.core.cli.conftest import InProcess, needs_qt
+from tests.core.cli.conftest import InProcess, app_without_qt
 from tests.core.mcp.conftest import SPACE, WRONG, told
 
 pytestmark = pytest.mark.browser
@@ -30,9 +29,7 @@ def server(inside):
 
 
 def protocol(**options):
-    return make_server(
-        make_app(open_window=needs_qt, with_embedded=needs_qt), MakesRuns(**options), None
-    ).protocol
+    return make_server(app_without_qt(), MakesRuns(**options), None).protocol
 
 
 @pytest.mark.parametrize(

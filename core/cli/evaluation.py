@@ -60,8 +60,10 @@ def evaluate(
     """
     if resume and not request.name:
         raise UsageError("Use --name to say which evaluation to resume.")
-    stored = resume and isinstance(request, EvalRequest) and not (request.tasks or request.failures_of)
+    stored = isinstance(request, EvalRequest) and resume and not (request.tasks or request.failures_of)
     plan = _stored(request.name, settings) if stored else _plan_of(request, settings, environments)
+    if stored and (unused := request.changed("preset", "llm", "exemplars", "seeds", "times")):
+        raise UsageError(f"Leave out {unused} with --resume: the evaluation goes on as it was planned.")
     report = carried_out(named(request), plan, settings, environments, with_embedded)
     with reading(settings) as store:
         give(store, report, settings, output)
@@ -120,6 +122,10 @@ def _in_browsers(work: _Work, with_embedded: WithEmbedded) -> EvaluationReport:
     """
     request, settings = work.request, work.settings
     cluster = request.cluster if isinstance(request, EvalRequest) else ""
+    if cluster and work.plan.kind != "tasks":
+        raise UsageError(
+            "Leave out --cluster: the nodes do not have the runs and exemplars that this is about."
+        )
     if work.plan.kind != "tasks" and request.concurrency == 1:
 
         async def in_host(host: BrowserHost) -> EvaluationReport:

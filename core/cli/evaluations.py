@@ -70,7 +70,7 @@ def add_evaluation_commands(app: typer.Typer, with_embedded: Any) -> None:
     ) -> None:
         """Do tasks at several seeds with several agents or LLMs, many at once, and compare them."""
         from core.cli.evaluation_report import list_evaluations, report_again
-        from core.debugger.evaluations.records import words_of
+        from core.debugger.evaluations.records import names_of, words_of
         from core.debugger.evaluations.request import read_request
 
         if listed:
@@ -85,8 +85,8 @@ def add_evaluation_commands(app: typer.Typer, with_embedded: Any) -> None:
             file,
             tasks=tuple(word for text in tasks or () for word in words_of(text)),
             seeds=seeds,
-            preset=words_of(preset or ""),
-            llm=words_of(llm or ""),
+            preset=names_of(preset or ""),
+            llm=names_of(llm or ""),
             exemplars=words_of(exemplars or ""),
             failures_of=failures_of,
             cluster=cluster,

@@ -213,14 +213,15 @@ class EvaluationsWindow(WatchedWindow):
         self.only_flipped.setEnabled(chosen.matrix.totals.change is not None)
 
     def _refresh(self) -> None:
-        item, matrix = self.view.item, self.matrix.cells
+        item, chosen, matrix = self.view.item, self.view.chosen, self.matrix.cells
+        kind = chosen.plan.kind if chosen is not None else ""
         readable = item is not None and not item.problem
         going = item is not None and (item.state == "under way" or item.mine)
         self.stop_button.setEnabled(going)
         self.resume_button.setEnabled(
             readable and item is not None and item.state == "interrupted" and not item.mine
         )
-        self.failures_button.setEnabled(readable and item is not None and item.failed > 0)
+        self.failures_button.setEnabled(readable and item is not None and item.failed > 0 and kind == "tasks")
         self.delete_button.setEnabled(item is not None and not going)
         shown, whole = matrix.shown_tasks, len(matrix.matrix.rows) if matrix.matrix is not None else 0
         all_of_them = count(whole, matrix.matrix.rows_are.lower() if matrix.matrix is not None else "task")

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from core.debugger.evaluations.proof_records import Candidate, RepairPlan, Spot
 from core.schema.changes import NONE, Changes
+from core.schema.errors import UsageError
 from core.schema.record import Record
 from core.settings.settings import OnGate
 from core.trace.records import Case
@@ -17,6 +18,8 @@ ExemplarUse = Literal["own", "none"]
 """Whether the agent is given exemplars: those of the installation and of the user, or none."""
 
 
+MOST_RUNS = 100_000
+"""Of one evaluation."""
 UNCHANGED = "unchanged"
 """The variant of a repair that has the files as they were when it began."""
 
@@ -144,6 +147,11 @@ class Request(RunLimits):
     def about(self) -> str:
         """What it is about, in the name that it gets if it was given none."""
         return ""
+
+    def changed(self, *names: str) -> str:
+        """Return the flags among these fields whose values are not the usual ones; empty if there are none."""
+        usual = type(self).model_fields
+        return ", ".join(f"--{name}" for name in names if getattr(self, name) != usual[name].default)
 
     def arguments(self) -> Iterator[str]:
         """Give the words of the command line that asks for the same, without the program."""
@@ -458,6 +466,15 @@ def _settings(given: dict[str, Any]) -> str:
     return ", ".join(f"{name} {value}" for name, value in given.items()) or "no settings"
 
 
+def checked(plan: EvaluationPlan) -> EvaluationPlan:
+    """Return the plan; raises UsageError if it has more runs than anyone makes."""
+    if plan.total > MOST_RUNS:
+        raise UsageError(
+            f"These are {plan.total} runs, and an evaluation has at most {MOST_RUNS}: choose fewer tasks or seeds."
+        )
+    return plan
+
+
 def variants_of(
     presets: tuple[str, ...], llms: tuple[str, ...], exemplars: tuple[ExemplarUse, ...]
 ) -> tuple[Variant, ...]:
@@ -472,3 +489,8 @@ def variants_of(
 def words_of(text: str) -> tuple[str, ...]:
     """Return the words of a selection as it is written in one text, parted by commas or spaces."""
     return tuple(text.replace(",", " ").split())
+
+
+def names_of(text: str) -> tuple[str, ...]:
+    """Return the names in a text, parted by commas: that of a local LLM is its path, which may have spaces."""
+    return tuple(name for name in map(str.strip, text.split(",")) if name)

@@ -21,6 +21,7 @@ from core.debugger.evaluations.records import (
     Request,
     Variant,
     WorthRequest,
+    checked,
     variants_of,
 )
 from core.debugger.evaluations.selection import read_seeds, selected
@@ -92,13 +93,15 @@ def read_request(path: Path | None, **flags: object) -> EvalRequest:
 
 def plan_of(request: EvalRequest, settings: Settings, tasks: Sequence[Task], config: Path) -> EvaluationPlan:
     """Return what is to be done; raises UsageError and DataError if nothing can be."""
-    return EvaluationPlan(
-        variants=variants_of(
-            request.preset or (settings.preset,), request.llm or (settings.llm,), request.exemplars
-        ),
-        tasks=selected(request.tasks, tasks, config),
-        seeds=read_seeds(request.seeds),
-        times=request.times,
+    return checked(
+        EvaluationPlan(
+            variants=variants_of(
+                request.preset or (settings.preset,), request.llm or (settings.llm,), request.exemplars
+            ),
+            tasks=selected(request.tasks, tasks, config),
+            seeds=read_seeds(request.seeds),
+            times=request.times,
+        )
     )
 
 
@@ -113,10 +116,21 @@ def plan_of_failures(request: EvalRequest, store: TraceStore) -> EvaluationPlan:
     row = evaluation_named(store, name)
     if row is None:
         raise UsageError(f"There is no evaluation {name} with failures to repeat.")
+    chosen = ("seeds", "times") if request.preset or request.llm else ("seeds", "times", "exemplars")
+    if unused := request.changed(*chosen):
+        raise UsageError(
+            f"Leave out {unused} with --failures-of: its cases are done again as they were, and --exemplars needs "
+            "--preset or --llm."
+        )
     plan = planned(row)
     if plan.repair is not None:
         raise UsageError(
             f"The evaluation {name} proves a change. Use repair with the same --name to continue it."
+        )
+    if plan.kind != "tasks":
+        raise UsageError(
+            f"The evaluation {name} compares runs with each other, so its failures alone say nothing. Resume it "
+            "(--resume), or make it again."
         )
     failed = [run.case for run in done_of(evaluated_runs(store, row.number)) if run.is_failure]
     if not failed:
@@ -125,7 +139,8 @@ def plan_of_failures(request: EvalRequest, store: TraceStore) -> EvaluationPlan:
     if request.preset or request.llm:
         presets = request.preset or tuple(variant.preset for variant in plan.variants)
         llms = request.llm or tuple(variant.llm for variant in plan.variants)
-        variants = variants_of(presets, llms, request.exemplars)
+        used = tuple(dict.fromkeys(variant.exemplars for variant in plan.variants))
+        variants = variants_of(presets, llms, request.exemplars if request.changed("exemplars") else used)
     return plan.again(name, failed, variants)
 
 

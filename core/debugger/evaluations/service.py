@@ -8,6 +8,7 @@ import os
 import shlex
 import signal
 import time
+from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -200,11 +201,9 @@ class EvaluationsService(Service[EvaluationsView]):
             (mean.preset, mean.llm): mean.cost
             for mean in await self.read(lambda store: store.ask(mean_costs))
         }
+        chosen, share = Counter(case.variant for case in plan.only), plan.total // len(plan.variants)
         each = [
-            (
-                prices.get((variant.preset, variant.llm)),
-                sum(1 for made, _ in plan.cases() if made is variant),
-            )
+            (prices.get((variant.preset, variant.llm)), chosen[variant.name] if chosen else share)
             for variant in plan.variants
         ]
         known = [(price, runs) for price, runs in each if price is not None]

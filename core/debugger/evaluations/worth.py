@@ -9,7 +9,14 @@ from pydantic import ValidationError
 from core.agent.resources import AgentResources
 from core.debugger.evaluations.comparison import compared
 from core.debugger.evaluations.figures import done_of
-from core.debugger.evaluations.records import EvaluationPlan, Subject, Variant, WorthRequest, WorthResult
+from core.debugger.evaluations.records import (
+    EvaluationPlan,
+    Subject,
+    Variant,
+    WorthRequest,
+    WorthResult,
+    checked,
+)
 from core.debugger.evaluations.selection import fitting, read_seeds
 from core.exemplars.checks import fault
 from core.exemplars.library.records import Filter, about_family
@@ -63,16 +70,18 @@ def worth_plan(
             )
         preset = _USUAL
     llm = request.llm or settings.llm
-    plan = EvaluationPlan(
-        kind="worth",
-        subject=subject,
-        variants=(
-            Variant(preset=preset, llm=llm, title=WITHOUT, asked=subject.without_it),
-            Variant(preset=preset, llm=llm, title=WITH, asked=subject.with_it),
-        ),
-        tasks=tasks,
-        seeds=read_seeds(request.seeds),
-        times=request.times,
+    plan = checked(
+        EvaluationPlan(
+            kind="worth",
+            subject=subject,
+            variants=(
+                Variant(preset=preset, llm=llm, title=WITHOUT, asked=subject.without_it),
+                Variant(preset=preset, llm=llm, title=WITH, asked=subject.with_it),
+            ),
+            tasks=tasks,
+            seeds=read_seeds(request.seeds),
+            times=request.times,
+        )
     )
     cases = tuple(case for _, case in plan.cases() if (case.task, case.seed) not in sources)
     if not cases:

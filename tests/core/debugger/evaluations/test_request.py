@@ -6,8 +6,22 @@ from typer.testing import CliRunner
 
 import core.cli.evaluation
 from core.cli.evaluations import add_evaluation_commands
-from core.debugger.evaluations.records import BisectRequest, EvalRequest, EvaluationPlan, Variant
-from core.trace.records import Case
+from core.debugger.evaluations.records import (
+    BisectRequest,
+    EvalRequest,
+    EvaluationPlan,
+    Subject,
+    Variant,
+    checked,
+    names_of,
+)
+from core.debugger.evaluations.request import plan_of_failures
+from core.schema.errors import UsageError
+from core.schema.task import Verdict
+from core.trace.evaluations import take_evaluation
+from core.trace.records import Case, CaseAttempt
+from core.trace.store import TraceStore
+from tests.core.trace.making import start
 
 PLAIN, LASER = Variant(preset="plain", llm="rules"), Variant(preset="laser", llm="rules")
 PLAN = EvaluationPlan(variants=(PLAIN, LASER), tasks=("a", "b", "c"), seeds=(0, 1, 2))
@@ -75,3 +89,55 @@ def test_which_variant_is_first_alternates_from_case_to_case():
     first = [variant.name for variant, _ in PLAN.cases()][::2]
     assert first[:4] == [PLAIN.name, LASER.name, PLAIN.name, LASER.name]
     assert len({case for _, case in PLAN.cases()}) == PLAN.total == 18
+
+
+@pytest.fixture
+def stored(tmp_path):
+    store = TraceStore.open(tmp_path / "traces.db")
+    yield store
+    store.close()
+
+
+def failures_of(store, plan, **more):
+    row = take_evaluation(store, "first", plan.model_dump_json())
+    attempt = CaseAttempt(evaluation=row.number, case=Case(variant=plan.variants[0].name, task="a", seed=0))
+    run = store.begin_run(start(task="a").replace(attempt=attempt))
+    store.end_run(
+        run, outcome="done", verdict=Verdict(success=False, judge="page"), seconds=1.0, seconds_in_llm=0.0
+    )
+    return plan_of_failures(EvalRequest(failures_of="first", **more), store)
+
+
+@pytest.mark.parametrize("kind", ["bisect", "worth"])
+def test_failures_of_what_compares_runs_with_each_other_are_not_done_again_alone(stored, kind):
+    subject = Subject(kind="exemplar", name="one") if kind == "worth" else None
+    with pytest.raises(UsageError, match="its failures alone say nothing"):
+        failures_of(stored, PLAN.replace(kind=kind, subject=subject))
+
+
+@pytest.mark.parametrize(
+    ("more", "flags"),
+    [
+        ({"seeds": "5", "times": 4}, "--seeds, --times"),
+        ({"exemplars": ("none",)}, "--exemplars"),
+        ({"llm": ("gpt",), "times": 4}, "--times"),
+    ],
+)
+def test_what_would_change_nothing_of_the_failures_is_refused(stored, more, flags):
+    with pytest.raises(UsageError, match=f"Leave out {flags} with --failures-of"):
+        failures_of(stored, PLAN, **more)
+
+
+def test_another_llm_does_failures_without_exemplars_where_they_were_done_so(stored):
+    bare = PLAN.replace(variants=(PLAIN.replace(exemplars="none"),))
+    again = failures_of(stored, bare, llm=("gpt",))
+    assert [(one.llm, one.exemplars) for one in again.variants] == [("gpt", "none")]
+
+
+def test_more_runs_than_anyone_makes_are_refused_before_any_is_listed():
+    with pytest.raises(UsageError, match="These are 900000000 runs"):
+        checked(PLAN.replace(tasks=("a",) * 45, seeds=tuple(range(10_000)), times=1000))
+
+
+def test_a_local_llm_may_have_a_space_in_its_path():
+    assert names_of("gguf:/my models/a.gguf, rules,") == ("gguf:/my models/a.gguf", "rules")

@@ -19,6 +19,7 @@ REFUSED = "The person who debugs this agent refused it."
 ENDED = "The run of this agent in Backstep has ended."
 _EPISODE_ENDED = "The agent reported that its episode has ended."
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_PAUSE_SECONDS = 0.02
 _QUIET_SECONDS = 0.08
 """So long nothing more of an act may come before it counts as over."""
 _TYPING_SECONDS = 0.25
@@ -93,11 +94,17 @@ class HeldAct:
         self._ended.set()
 
     async def over(self) -> None:
-        """Wait until no more of its messages come."""
-        loop = asyncio.get_running_loop()
-        while (left := self._last + self._quiet - loop.time()) > 0 and not self._ended.is_set():
-            with contextlib.suppress(TimeoutError):  # Each further message puts it off.
-                await asyncio.wait_for(self._ended.wait(), min(left, _QUIET_SECONDS))
+        """Wait until no more of its messages come.
+
+        The wait goes by short pauses and not by the clock: on a busy machine, messages come as late as this goes on.
+        """
+        last, left = self._last, self._last + self._quiet - asyncio.get_running_loop().time()
+        while left > 0 and not self._ended.is_set():
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._ended.wait(), min(left, _PAUSE_SECONDS))
+            left -= _PAUSE_SECONDS
+            if self._last != last:  # Each further message puts it off.
+                last, left = self._last, self._quiet
 
     @property
     def _quiet(self) -> float:

@@ -1,10 +1,14 @@
 """What is read from the messages that clients of the protocol send; those of Playwright are as it sent them."""
 
+import asyncio
+import time
 from typing import Any
 
 import pytest
 
 from core.attach import page_acts
+from core.attach.agent_connection import ActMessage
+from core.attach.attachment import HeldAct
 from core.attach.page_acts import ActPart, Fold, PageAct
 from core.attach.scripts import script_of
 
@@ -210,3 +214,23 @@ def test_a_script_for_new_pages_is_let_through_and_told() -> None:
     assert (part.passes, str(part.act)) == (True, "script for each new page: order()")
     own = {"source": "1", "worldName": "__playwright_utility_world_page@1"}
     assert read(message("Page.addScriptToEvaluateOnNewDocument", **own)) is None
+
+
+async def test_letters_that_come_late_on_a_busy_machine_are_of_the_same_act() -> None:
+    def letter(text: str) -> ActMessage:
+        part = read(key("keyDown", text, text))
+        assert part is not None
+        return ActMessage(tab="t", part=part)
+
+    held = HeldAct(letter("R"))
+    held.release()
+    over = asyncio.ensure_future(held.over())
+    for text in "ome":
+        await asyncio.sleep(0)
+        time.sleep(0.3)  # noqa: ASYNC251 - nothing runs meanwhile, longer than letters may stay away.
+        await asyncio.sleep(0)
+        assert not over.done()
+        assert held.takes(letter(text))
+    held.end()
+    await over
+    assert (held.act.kind, held.act.text) == ("type", "Rome")

@@ -1,6 +1,7 @@
 """The report of an evaluation as one HTML page that needs no other file and no network."""
 
 from collections.abc import Iterable, Sequence
+from statistics import median
 
 from core.debugger.evaluations.figures import GroupShare
 from core.debugger.evaluations.report import EvaluationReport
@@ -93,14 +94,14 @@ def distributions(
     most = max(one.successes + one.others for bins in made.values() for one in bins)
     return tuple(
         Distribution(
-            what=what, variant=variant, median=_median(by_variant[variant]), bins=tuple(bins), most=most
+            what=what,
+            variant=variant,
+            median=median(value for value, _ in by_variant[variant]),
+            bins=tuple(bins),
+            most=most,
         )
         for variant, bins in made.items()
     )
-
-
-def _median(rows: Sequence[tuple[float, bool]]) -> float:
-    return sorted(value for value, _ in rows)[len(rows) // 2]
 
 
 def _seconds(runs: Iterable[EvaluatedRun], *, in_llm: bool) -> list[tuple[EvaluatedRun, float]]:

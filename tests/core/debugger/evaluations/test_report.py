@@ -10,7 +10,7 @@ import pytest
 from core.debugger.evaluations.failures import deciding_step
 from core.debugger.evaluations.records import EvalRequest, EvaluationPlan, LLMUsed, Making, Variant
 from core.debugger.evaluations.report import csv_of, report_of, with_failures
-from core.debugger.evaluations.report_html import html_of
+from core.debugger.evaluations.report_html import distributions, html_of
 from core.debugger.evaluations.request import plan_of_failures
 from core.schema.action import Click, RoleTarget
 from core.schema.restore import Comparison, Restored
@@ -283,6 +283,14 @@ def test_the_page_is_well_formed_asks_for_nothing_outside_and_keeps_hostile_text
     assert "{{7*7}}" in page.said
     policy = next(one["content"] for _, one in page.found if "http-equiv" in one)
     assert policy.startswith("default-src 'none'")
+
+
+def test_the_median_of_an_even_number_of_runs_lies_between_the_two_in_the_middle(store):
+    made = Written(store, "own/tab")
+    for seed, steps in enumerate((1, 2, 5, 9)):
+        made.run("own/tab", seed, *["Save"] * steps)
+    (one,) = distributions(made.report.runs, "steps", [(run, run.steps) for run in made.report.runs])
+    assert one.median == 3.5
 
 
 MAKING = Making(

@@ -33,6 +33,8 @@ from core.trace.store import TraceStore
 
 WITH, WITHOUT = "with", "without"
 _SOURCE = re.compile(r"(?:^|[\s,])(?P<task>[^\s,]+/[^\s,]+) seed (?P<seed>\d+)\b")
+_VERSIONS = re.compile(r"(\d{1,18}):(\d{1,18})")
+"""SQLite holds every number of so many digits."""
 _USUAL = "synapse"
 """The preset that is taken if that of the settings uses no exemplars."""
 
@@ -41,11 +43,11 @@ def read_subject(name: str, *, is_family: bool, change: str) -> Subject:
     """Return what the flags of the command line name; `change` is two versions, such as ``1:2``. Raises UsageError."""
     if not change:
         return Subject(kind="family" if is_family else "exemplar", name=name)
-    before, _, after = change.partition(":")
-    if is_family or not (before.isdigit() and after.isdigit()):
+    versions = _VERSIONS.fullmatch(change)
+    if is_family or versions is None:
         raise UsageError("--change takes two versions of one exemplar, such as --change 1:2.")
     try:
-        return Subject(kind="change", name=name, before=int(before), after=int(after))
+        return Subject(kind="change", name=name, before=int(versions[1]), after=int(versions[2]))
     except ValidationError as error:
         raise UsageError(
             "--change takes two different versions of one exemplar, such as --change 1:2."

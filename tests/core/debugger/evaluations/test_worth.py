@@ -134,7 +134,7 @@ def test_what_no_run_recalls_cannot_be_tried(tmp_path) -> None:
 
 def test_a_change_is_named_by_two_different_versions() -> None:
     assert read_subject("a", is_family=False, change="1:3").words == "a, version 3 for 1"
-    for wrong in ("1", "1:1", "a:b", "0:1"):
+    for wrong in ("1", "1:1", "a:b", "0:1", "²:1", f"1:{2**63}", f"1:{'9' * 5000}"):
         with pytest.raises(UsageError, match="versions"):
             read_subject("a", is_family=False, change=wrong)
     with pytest.raises(ValueError, match="two different versions"):

@@ -34,13 +34,19 @@ from core.trace.store import TraceStore
 Value = str | bool | int | float | tuple[str, ...] | None
 _FAILURES = ("crash", "hang", "replaced", "certificate", "load_failed")
 """Kinds of browser events that are written as exceptions."""
+_FAILED = {
+    "run failed": "The run failed.",
+    "LLMError": "The LLM call failed.",
+    "ActionError": "The action failed.",
+}
+"""What is said of each kind of failure without its own words, which may quote a page, an address or typed text."""
 
 
 def spans_of(store: TraceStore, run: int, *, content: bool = False) -> tuple[ReadableSpan, ...]:
     """Return the spans of a run, each after its parent; raises TraceError if a part of it is damaged.
 
     Their ids are the same whenever a run is exported. Without `content` they hold no words of the task, the pages,
-    the prompts and the replies, and nothing that was typed.
+    the prompts and the replies, nothing that was typed, and of failures only their kinds.
     """
     row = store.run(run)
     made = _Spans(store, row, content)
@@ -96,7 +102,7 @@ class _Spans:
             attributes["gen_ai.output.messages"] = _json([_message("assistant", row.answer)])
             attributes["url.full"] = row.start_url
         events = [self._event(event.event, event.time) for event in self._store.pages.events(row.run)]
-        error = ("run failed", row.error or "The run failed.") if row.outcome == "error" else None
+        error = ("run failed", row.error) if row.outcome == "error" else None
         return self._span(
             f"invoke_agent {AGENT}", ("run",), None, row.started, end, attributes, events=events, error=error
         )
@@ -166,7 +172,10 @@ class _Spans:
             _event(
                 "backstep.retry",
                 call.started,
-                {"backstep.reason": retry.reason, "backstep.waited": retry.waited},
+                {
+                    "backstep.reason": retry.reason if self._content else None,
+                    "backstep.waited": retry.waited,
+                },
             )
             for retry in call.retries
         ]
@@ -213,14 +222,18 @@ class _Spans:
             end,
             attributes,
             events=events,
-            error=("ActionError", acted.message or "The action failed.") if failed else None,
+            error=("ActionError", acted.message) if failed else None,
         )
 
     def _event(self, event: BrowserEvent, time: float) -> Event:
         if event.kind in _FAILURES:
-            return _exception(event.kind, event.text, time)
+            return self._exception(event.kind, event.text, time)
         attributes: dict[str, Value] = {"backstep.text": event.text} if self._content else {}
         return _event(f"backstep.browser.{event.kind}", time, attributes)
+
+    def _exception(self, kind: str, message: str, time: float) -> Event:
+        said = (message or _FAILED.get(kind)) if self._content else None
+        return _event("exception", time, {"exception.type": kind, "exception.message": said})
 
     def _span(
         self,
@@ -239,8 +252,8 @@ class _Spans:
         status = Status()
         if error is not None:
             attributes["error.type"] = error[0]
-            events = [*events, _exception(*error, end)]
-            status = Status(StatusCode.ERROR, _text(error[1]))
+            events = [*events, self._exception(*error, end)]
+            status = Status(StatusCode.ERROR, _text((self._content and error[1]) or _FAILED[error[0]]))
         id = int(id_of(self._row, "span", *parts, digits=16), 16)
         flags = TraceFlags(TraceFlags.SAMPLED)
         return ReadableSpan(
@@ -300,10 +313,6 @@ def _parts(message: Message) -> dict[str, Any]:
 
 def _message(role: str, text: str) -> dict[str, Any]:
     return {"role": role, "parts": [{"type": "text", "content": text}] if text else []}
-
-
-def _exception(kind: str, message: str, time: float) -> Event:
-    return _event("exception", time, {"exception.type": kind, "exception.message": message})
 
 
 def _event(name: str, time: float, attributes: dict[str, Value]) -> Event:

@@ -3,7 +3,13 @@ import json
 import pytest
 from opentelemetry.trace import SpanKind
 
+from core.schema.action import Press
 from core.schema.errors import TraceError, UsageError, WorldError
+from core.schema.events import BrowserEvent
+from core.schema.messages import LLMRequest, Retry
+from core.schema.step import Acted, CallRecord, Reviewed
+from core.schema.task import Verdict
+from core.trace.encoding import encode_prompt
 from core.trace.exports.otel_send import send_otel
 from core.trace.exports.otel_spans import export_otel, spans_of
 from tests.core.trace.exports.collector import Collector, values
@@ -65,12 +71,17 @@ def test_a_call_tells_its_tokens_purpose_and_failure(store, collector):
     assert [event.name for event in call.events] == ["backstep.retry", "exception"]
 
 
-def test_a_failed_action_is_an_exception_of_its_tool(store, collector):
-    send_otel(store, write_talkative_run(store), collector.server.origin)
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [(False, {}), (True, {"exception.message": "some words"})],
+)
+def test_a_failed_action_is_an_exception_of_its_tool(store, collector, content, words):
+    send_otel(store, write_talkative_run(store), collector.server.origin, content=content)
     (tool,) = named(collector.spans, "execute_tool click")
     assert tool.status.code == 2
+    assert tool.status.message == ("some words" if content else "The action failed.")
     events = {event.name: values(event.attributes) for event in tool.events}
-    assert events["exception"] == {"exception.type": "ActionError", "exception.message": "some words"}
+    assert events["exception"] == {"exception.type": "ActionError", **words}
     assert "backstep.browser.dialog" in events
 
 
@@ -91,6 +102,41 @@ def test_what_was_said_and_typed_is_left_out_unless_it_is_asked_for(store):
     exported = export_otel(store, run, content=True)
     for words in ("A secret errand", "A secret answer", "The draft is to be saved."):
         assert words in exported
+
+
+def test_what_failures_say_is_left_out_unless_it_is_asked_for(store):
+    words = "secret of https://shop.example/find?q=gift"
+    run = store.begin_run(start())
+    store.begin_step(run, 1)
+    store.save_phase(run, 1, Reviewed(origin="person", action=Press(keys="a")))
+    hang = BrowserEvent(kind="hang", text=f"A hang, {words}")
+    store.save_phase(
+        run,
+        1,
+        Acted(effect="page action", outcome="failed", message=f"An action, {words}", events=(hang,)),
+    )
+    store.pages.save_event(run, 1, BrowserEvent(kind="load_failed", text=f"A load, {words}"))
+    prompt = encode_prompt(LLMRequest(purpose="decide", messages=()))
+    call = CallRecord(
+        number=1,
+        step=1,
+        purpose="decide",
+        llm="test",
+        messages=prompt.hash,
+        started=1.0,
+        retries=(Retry(reason=f"A retry, {words}", waited=1.0),),
+        error=f"A call, {words}",
+    )
+    store.calls.save(run, call, blobs=prompt.blobs)
+    store.end_run(
+        run, outcome="error", verdict=Verdict(), error=f"A run, {words}", seconds=1.0, seconds_in_llm=1.0
+    )
+    silent, told = export_otel(store, run), export_otel(store, run, content=True)
+    assert "ecret" not in silent
+    for kind in ("ActionError", "hang", "load_failed", "LLMError", "run failed"):
+        assert f'"{kind}"' in silent
+    for what in ("An action", "A hang", "A load", "A retry", "A call", "A run"):
+        assert f"{what}, {words}" in told
 
 
 def test_with_content_a_call_holds_its_messages(store):

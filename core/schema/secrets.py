@@ -17,7 +17,7 @@ import html
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple, get_args
 from urllib.parse import parse_qsl, quote, quote_plus, unquote_plus, urlsplit
@@ -96,6 +96,11 @@ _ATTRIBUTE = re.compile(
     r"(?:\"([^\"]*)\"|'([^']*)'|([^\s>\"']+))",
     re.IGNORECASE,
 )
+_IN_SELECTOR = re.compile(r"""([\w-]+)\s*[*^$~|]?=\s*(?:"([^"]*)"|'([^']*)'|([\w-]+))""")
+_CSS_ID = re.compile(r"#((?:[\w-]|\\.)+)")
+_PART = re.compile(r"""\"[^\"]*\"|'[^']*'|[\[(\])/\s>+~]""")
+_NAMING = ("name", "id", "aria-label", "placeholder", "title")
+_FOR_TESTS = ("data-test", "data-qa", "data-cy")
 _PLACEHOLDER = re.compile(r"\bremoved-((?:[a-z]+-)+)(\d+)\b")
 _NAMED = re.compile(r"<secret:([A-Za-z0-9_.-]+)>")
 _START, _END = r"(?:(?<![^\W_])|(?<=\\[nrtbf])|(?<=\\u[0-9a-f]{4})|(?<=%[0-9A-Fa-f]{2}))", r"(?![^\W_])"
@@ -319,6 +324,32 @@ def kind_of_field(type: str, autocomplete: str, name: str) -> Kind | None:
         if token in AUTOCOMPLETE:
             return AUTOCOMPLETE[token]
     return _read_name(name)[0] if type.lower() in ("", *SECRET_FIELDS["types"]) else None
+
+
+def kind_of_attributes(has: Mapping[str, str], value: str) -> Kind | None:
+    """Return which kind of secret a value is that was typed into a field with these attributes, or None."""
+    names = (one for name, one in has.items() if name in _NAMING or name.startswith(_FOR_TESTS))
+    kind = kind_of_field(has.get("type", ""), has.get("autocomplete", ""), "")
+    return kind or next(filter(None, (kind_of_name(name, value) for name in names)), None)
+
+
+def kind_of_selector(selector: str, value: str) -> Kind | None:
+    """Return which kind of secret a value is that was typed into the field of a CSS selector or an XPath, or None.
+
+    The attributes count that are in its last part, as the others are of what is around the field.
+    """
+    depth = start = 0
+    for found in _PART.finditer(selector):
+        if found[0] in ("[", "("):
+            depth += 1
+        elif found[0] in ("]", ")"):
+            depth -= 1
+        elif depth == 0 and len(found[0]) == 1:
+            start = found.end()
+    last = selector[start:]
+    has = {"id": css_id[1]} if (css_id := _CSS_ID.search(last)) else {}
+    has |= {name.lower(): a or b or c for name, a, b, c in _IN_SELECTOR.findall(last)}
+    return kind_of_attributes(has, value)
 
 
 AUTOCOMPLETE: dict[str, Kind] = {

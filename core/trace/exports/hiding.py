@@ -15,8 +15,8 @@ from core.browser.log.records import RequestEntry
 from core.schema.action import Type
 from core.schema.errors import TraceError
 from core.schema.observation import is_hidden
-from core.schema.secrets import Secrets, kind_of_name, left_out, told_by
-from core.schema.step import Acted, Observed, Reviewed
+from core.schema.secrets import Secrets, kind_of_name, kind_of_selector, left_out, quoted_in, told_by
+from core.schema.step import Acted, Observed, Reviewed, record_of
 from core.trace.encoding import parsed
 from core.trace.store import TraceStore
 
@@ -140,12 +140,16 @@ def _look(secrets: Secrets, store: TraceStore, blob: str) -> None:
 def _look_in_step(secrets: Secrets, store: TraceStore, run: int, number: int) -> None:
     """Note what was typed into secret fields, and what is hidden there already."""
     seen: Observed | None = None
-    for record in store.step(run, number).records:
+    records = store.step(run, number).records
+    acted = record_of(Acted, records)
+    told = acted if acted is not None and not acted.inputs else None
+    for record in records:
         if isinstance(record, Observed):
             seen = record
             _look(secrets, store, record.html)
         elif isinstance(record, Reviewed) and isinstance(record.action, Type):
-            _look_in_typed(secrets, record.action, seen, "")
+            words, xpath = (" ".join(sorted(quoted_in(told.target))), told.xpath) if told else ("", "")
+            _look_in_typed(secrets, record.action, seen, words, xpath)
         elif isinstance(record, Acted):
             for done in record.inputs:
                 mark = done.marks.get("target")
@@ -153,11 +157,13 @@ def _look_in_step(secrets: Secrets, store: TraceStore, run: int, number: int) ->
                     _look_in_typed(secrets, done.action, seen, mark.element.name if mark else record.target)
 
 
-def _look_in_typed(secrets: Secrets, action: Type, seen: Observed | None, name: str) -> None:
+def _look_in_typed(secrets: Secrets, action: Type, seen: Observed | None, name: str, xpath: str = "") -> None:
+    """Note a text that was typed into a secret field; of an imported run, its words and its XPath tell the field."""
     ref = getattr(action.target, "ref", None)
     element = seen.observation.element(ref) if seen is not None and ref is not None else None
     called = element.name if element is not None else f"{name} {getattr(action.target, 'name', '')}"
     kind = (element.hides if element is not None else "") or kind_of_name(called, action.text)
+    kind = kind or kind_of_selector(getattr(action.target, "xpath", "") or xpath, action.text)
     if is_hidden(action.text):
         secrets.count(kind or "password", f"{called.strip()} {action.text}")
     elif kind or (element is not None and is_hidden(element.value)):

@@ -15,7 +15,15 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat,
 
 from core.schema import action as kinds
 from core.schema.action import Action, Target
-from core.trace.imports.records import FaultyError, FileEntry, ImportedRun, ImportedStep, first_reason
+from core.schema.secrets import Secrets, kind_of_attributes, kind_of_name, kind_of_selector
+from core.trace.imports.records import (
+    FaultyError,
+    FileEntry,
+    ImportedRun,
+    ImportedStep,
+    first_reason,
+    hidden_in,
+)
 
 _NAMES = {
     "go_to_url": "navigate",
@@ -71,7 +79,17 @@ def is_browser_use_history(document: object) -> bool:
 
 
 def read_browser_use_history(document: dict[str, Any]) -> ImportedRun:
-    """Return the run; the file does not tell the task, nor which LLM it was."""
+    """Return the run; the file does not tell the task, nor which LLM it was.
+
+    What was typed into fields for secrets is bullets, as in runs of our own.
+    """
+    secrets = Secrets()
+    run = _read(document, secrets)
+    return _read(hidden_in(document, secrets), secrets) if len(secrets) else run
+
+
+def _read(document: dict[str, Any], secrets: Secrets) -> ImportedRun:
+    """Return the run, and note the secrets that were typed: they may stand anywhere in the file."""
     steps: list[ImportedStep] = []
     left_out: list[FileEntry] = []
     faulty: list[FileEntry] = []
@@ -79,7 +97,7 @@ def read_browser_use_history(document: dict[str, Any]) -> ImportedRun:
         position = f"history[{number}]"
         try:
             item = _Item.model_validate(entry)
-            found, faults = _steps(position, item)
+            found, faults = _steps(position, item, secrets)
         except (FaultyError, ValidationError) as error:
             why = first_reason(error) if isinstance(error, ValidationError) else str(error)
             faulty.append(FileEntry(position=position, why=why))
@@ -100,7 +118,7 @@ def read_browser_use_history(document: dict[str, Any]) -> ImportedRun:
     )
 
 
-def _steps(position: str, item: _Item) -> tuple[list[ImportedStep], list[FileEntry]]:
+def _steps(position: str, item: _Item, secrets: Secrets) -> tuple[list[ImportedStep], list[FileEntry]]:
     """Return the steps of an item, and its actions that cannot be read."""
     output, state = item.model_output or {}, item.state
     actions = _listed(output.get("action"))
@@ -121,6 +139,7 @@ def _steps(position: str, item: _Item) -> tuple[list[ImportedStep], list[FileEnt
         where = f"{position}.model_output.action[{place}]"
         element = (elements[place] if place < len(elements) else None) or {}
         result = item.result[place] if place < len(item.result) else None
+        entry, result = _hidden(entry, element, result, secrets)
         try:
             made = _actions(entry, element, state)
         except FaultyError as error:
@@ -147,6 +166,31 @@ def _steps(position: str, item: _Item) -> tuple[list[ImportedStep], list[FileEnt
             )
         )
     return steps, faulty
+
+
+def _hidden(
+    entry: Any, element: dict[str, Any], result: dict[str, Any] | None, secrets: Secrets
+) -> tuple[Any, dict[str, Any] | None]:
+    """Return an action and its result without what was typed into a field for a secret."""
+    for name, given in entry.items() if isinstance(entry, dict) else ():
+        text = _text(given, "text") if isinstance(given, dict) else ""
+        if not text or _NAMES.get(name, name) == "select_dropdown":
+            continue
+        kind = (
+            kind_of_attributes(_attributes(element), text)
+            or kind_of_name(_text(element, "ax_name"), text)
+            or kind_of_selector(_xpath(element), text)
+        )
+        if kind is not None:
+            instead = "•" * len(text)
+            secrets.add(kind, text, instead)
+            entry = {**entry, name: {**given, "text": instead}}
+            word = re.compile(rf"(?<!\w){re.escape(text)}(?!\w)")
+            said = {
+                key: word.sub(instead, one) for key, one in (result or {}).items() if isinstance(one, str)
+            }
+            result = result and result | said
+    return entry, result
 
 
 def _outcome(action: Action, result: dict[str, Any] | None) -> dict[str, Any]:
@@ -307,9 +351,13 @@ def _xpath(element: dict[str, Any]) -> str:
     return path if path.startswith("/") or not path else f"/{path}"
 
 
+def _attributes(element: dict[str, Any]) -> dict[str, str]:
+    has = element.get("attributes")
+    return {name: one for name, one in has.items() if isinstance(one, str)} if isinstance(has, dict) else {}
+
+
 def _words(element: dict[str, Any]) -> str:
-    attributes = element.get("attributes")
-    attributes = attributes if isinstance(attributes, dict) else {}
+    attributes = _attributes(element)
     tag = (_text(element, "node_name") or _text(element, "tag_name")).lower()
     names = [_text(element, "ax_name"), *(_text(attributes, one) for one in ("aria-label", "placeholder"))]
     name = next((one for one in names if one), "")

@@ -11,8 +11,16 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from core.schema import action as kinds
 from core.schema.action import Action, Target
 from core.schema.record import Record
+from core.schema.secrets import Kind, Secrets, kind_of_name, kind_of_selector
 from core.settings.file_kinds import is_recording
-from core.trace.imports.records import FaultyError, FileEntry, ImportedRun, ImportedStep, first_reason
+from core.trace.imports.records import (
+    FaultyError,
+    FileEntry,
+    ImportedRun,
+    ImportedStep,
+    first_reason,
+    hidden_in,
+)
 
 _NEEDED = {
     "navigate": ("url",),
@@ -94,8 +102,18 @@ def is_chrome_recording(document: object) -> bool:
 
 
 def read_chrome_recording(document: dict[str, Any]) -> ImportedRun:
-    """Return the run; the first address opened is where it starts, and no step."""
-    reading = _Reading()
+    """Return the run; the first address opened is where it starts, and no step.
+
+    What was typed into fields for secrets is bullets, as in runs of our own.
+    """
+    secrets = Secrets()
+    run = _read(document, secrets)
+    return _read(hidden_in(document, secrets), secrets) if len(secrets) else run
+
+
+def _read(document: dict[str, Any], secrets: Secrets) -> ImportedRun:
+    """Return the run, and note the secrets that were typed: they may stand anywhere in the file."""
+    reading = _Reading(secrets)
     for number, entry in enumerate(document["steps"]):
         reading.take(f"steps[{number}]", entry)
     title = document.get("title")
@@ -113,7 +131,8 @@ def read_chrome_recording(document: dict[str, Any]) -> ImportedRun:
 class _Reading:
     """Reads the entries in order, and tracks the page, its scroll position and the held keys."""
 
-    def __init__(self) -> None:
+    def __init__(self, secrets: Secrets) -> None:
+        self._secrets = secrets
         self.start_url = ""
         self.steps: list[ImportedStep] = []
         self.left_out: list[FileEntry] = []
@@ -151,6 +170,11 @@ class _Reading:
         return _NO_ACTIONS.get(step.type, "")
 
     def _step(self, position: str, step: _Step) -> ImportedStep:
+        if step.type == "change" and (kind := _kind(step)) is not None:
+            typed, step.value = step.value, "•" * len(step.value)
+            self._secrets.add(kind, typed, step.value)
+            # What is in a field is a text selector of it, too.
+            step.selectors = [one for one in step.selectors if f"text/{typed}" not in (one, *one[-1:])]
         found = _found(step) if step.selectors else None
         action, message = self._action(step, found)
         there = step.target if "://" in step.target else self._url
@@ -239,6 +263,23 @@ def _valid(entry: object) -> _Step:
 def _modifier(key: str) -> str:
     plain = key.removesuffix("Left").removesuffix("Right")
     return plain if plain in _MODIFIERS else ""
+
+
+def _kind(step: _Step) -> Kind | None:
+    """Return which kind of secret was typed, by the selectors of the field."""
+    for one in step.selectors:
+        last = one if isinstance(one, str) else one[-1] if one else ""
+        if last.startswith("aria/"):
+            kind = kind_of_name(_aria(last.removeprefix("aria/"))[1], step.value)
+        elif last.startswith("text/"):
+            continue
+        elif _SELECT.search(last):
+            return None  # Options of a list are no secrets.
+        else:
+            kind = kind_of_selector(last.removeprefix("pierce/").removeprefix("xpath/"), step.value)
+        if kind is not None:
+            return kind
+    return None
 
 
 def _found(step: _Step) -> _Found:

@@ -1,7 +1,7 @@
 """The content of an imported file: a run, the entries that were left out, and errors."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import ValidationError
 
@@ -9,6 +9,7 @@ from core.schema.action import Action
 from core.schema.errors import DataError
 from core.schema.formats import count
 from core.schema.record import Record
+from core.schema.secrets import Secrets
 from core.schema.step import Effect
 
 
@@ -74,6 +75,15 @@ def without(imported: ImportedRun) -> str:
     """Return how many entries of an imported file could not be read, as the end of a sentence, or nothing."""
     faulty = len(imported.faulty)
     return f", without {count(faulty, 'entry', 'entries')} that cannot be read" if faulty else ""
+
+
+def hidden_in(value: Any, secrets: Secrets) -> Any:
+    """Return a JSON value without the secrets in its texts."""
+    if isinstance(value, str):
+        return secrets.text(value)
+    if isinstance(value, list):
+        return [hidden_in(one, secrets) for one in value]
+    return {key: hidden_in(one, secrets) for key, one in value.items()} if isinstance(value, dict) else value
 
 
 class FaultyError(Exception):

@@ -15,6 +15,7 @@ from core.schema.secrets import (
     kind_of_field,
     kind_of_header,
     kind_of_name,
+    kind_of_selector,
     left_out,
     names_in,
     places_in,
@@ -299,3 +300,22 @@ def test_a_text_is_known_again_with_anything_in_place_of_what_is_hidden(parts, d
     assert not is_text_of("ab••ba", "aba")
     assert not is_text_of(stored, f"x{text}") or parts[0] == ""
     assert not is_text_of(stored, f"{text}x") or parts[-1] == ""
+
+
+@pytest.mark.parametrize(
+    ("selector", "kind"),
+    [
+        ("#login > #user\\:password", "password"),
+        ("form[id='a/b'] input[type=password]", "password"),
+        ("[data-testid='login-otp']", "one-time code"),
+        ("//form//input[@autocomplete='cc-number'][1]", "card number"),
+        ('(//*[@aria-label="PIN" or @id=//label[normalize-space()="PIN"]/@for])[1]', "PIN"),
+        ("//iframe >> //*[@id = 'password']", "password"),
+        ("#password-form > input", None),
+        ("//*[@id='password']/input", None),
+        ("#forgot-password", None),
+        ("]][", None),
+    ],
+)
+def test_a_selector_tells_a_secret_field_by_the_attributes_of_its_last_part(selector, kind):
+    assert kind_of_selector(selector, "hunter2") == kind

@@ -524,3 +524,25 @@ def test_several_files_are_read_as_one_and_a_bad_one_is_a_faulty_entry(tmp_path)
     assert [one.position for one in found.left_out] == ["b.jsonl: line 1"]
     assert [one.position for one in found.faulty] == ["c.json"]
     assert found.formats == ("jsonl",)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        recording({"type": "change", **on("aria/Password", "#pw"), "value": "hunter2"}),
+        {
+            "history": [
+                item(
+                    {"input": {"index": 3, "text": "hunter2"}},
+                    {"done": {"text": "I sent hunter2", "success": True}},
+                    elements=[{"x_path": "html/body/input", "attributes": {"type": "password"}}, None],
+                    results=[{}, {"is_done": True}],
+                )
+            ]
+        },
+    ],
+)
+def test_a_password_that_another_program_recorded_is_bullets_in_an_exemplar(tmp_path, document):
+    candidate = only(saved(tmp_path, document))
+    assert actions_of(candidate)[0].endswith("[•••••••]")
+    assert "hunter2" not in candidate.exemplar.model_dump_json()

@@ -291,3 +291,44 @@ def test_whatever_an_item_holds_it_is_read_or_reported(output, state, metadata, 
     entry = {"model_output": output, "state": state, "metadata": metadata, "result": result}
     imported = read(entry)
     assert imported.steps or imported.left_out or imported.faulty
+
+
+@pytest.mark.parametrize(
+    "element",
+    [
+        {"attributes": {"type": "password"}},
+        {"attributes": {"autocomplete": "section-a current-password"}},
+        {"attributes": {"name": "user[passwd]"}},
+        {"ax_name": "Password", "attributes": None},
+        {"x_path": "//*[@id='password']"},
+    ],
+)
+@pytest.mark.parametrize("password", ["hunter2", "in"])
+def test_a_password_is_bullets_also_in_what_was_said_of_it(element, password):
+    shown = {"node_name": "INPUT", "x_path": "html/body/input", **element}
+    said = {"extracted_content": f"Input {password} into index 3"}
+    imported = read(item({"input": {"index": 3, "text": password}}, elements=[shown], results=[said]))
+    (step,) = imported.steps
+    instead = "•" * len(password)
+    assert (step.action.text, step.message) == (instead, f"Input {instead} into index 3")
+
+
+def test_a_password_is_hidden_wherever_else_the_history_has_it():
+    field = {"node_name": "INPUT", "x_path": "html/body/input", "attributes": {"type": "password"}}
+    first = item({"navigate": {"url": "https://shop.example/?pw=hunter2"}})
+    first["model_output"]["next_goal"] = "Log in with hunter2."
+    typed = item(
+        {"input_text": {"index": 3, "text": "hunter2"}}, elements=[field], results=[{"error": "No hunter2"}]
+    )
+    own = item({"fill_it": {"index": 3, "text": "hunter2"}}, elements=[field])
+    imported = read(first, typed, own, item({"done": {"text": "I sent hunter2", "success": True}}))
+    assert imported.faulty == ()
+    assert (imported.steps[0].thought, imported.answer) == ("Log in with •••••••.", "I sent •••••••")
+    assert "hunter2" not in repr(imported)
+
+
+def test_what_is_typed_into_other_fields_stays():
+    city = {"node_name": "INPUT", "x_path": "html/body/input", "attributes": {"type": "text", "name": "city"}}
+    assert actions({"input": {"index": 3, "text": "Oslo"}}, elements=[city]) == [
+        "type [xpath=/html/body/input] [Oslo]"
+    ]

@@ -222,3 +222,48 @@ SELECTORS = st.lists(JSON | st.lists(st.text(max_size=9).map(lambda text: f"aria
 def test_whatever_an_entry_holds_it_is_read_or_reported(steps):
     imported = read_chrome_recording({"title": "x", "steps": steps})
     assert len(imported.steps) + len(imported.left_out) + len(imported.faulty) == len(steps)
+
+
+@pytest.mark.parametrize(
+    "selectors",
+    [
+        ("aria/Password", "#pw"),
+        ("aria/Anything", "#login-password"),
+        ("input[type='password']",),
+        ("xpath//html/body/form/input[@autocomplete='current-password']",),
+        ("pierce/[name=passwd]",),
+    ],
+)
+@pytest.mark.parametrize("password", ["hunter2", "test"])
+def test_a_password_is_bullets_also_where_a_selector_quotes_it(selectors, password):
+    step = {"type": "change", **on(*selectors, f"text/{password}"), "value": password}
+    imported = read_chrome_recording(recording(step))
+    assert imported.steps[0].action.text == "•" * len(password)
+    assert password not in imported.model_dump_json()
+
+
+def test_a_password_in_a_shadow_root_is_bullets():
+    selectors = [["text/a", "#password"], ["#password", "text/a"]]
+    assert actions({"type": "change", "selectors": selectors, "value": "a"}) == [
+        "change_by_selector [text/a >>> #password] [•]"
+    ]
+
+
+def test_a_password_is_hidden_wherever_else_the_recording_has_it():
+    imported = read_chrome_recording(
+        recording(
+            {"type": "click", **on("text/hunter2", "#go")},
+            {"type": "change", **on("aria/Password", "#go"), "value": "hunter2"},
+            {"type": "navigate", "url": "https://shop.example/?pw=hunter2"},
+            title="Log in with hunter2",
+        )
+    )
+    assert len(imported.steps) == 3
+    assert "hunter2" not in imported.model_dump_json()
+
+
+@pytest.mark.parametrize("selector", ["#city", "#password-form > input.email", "aria/Forgot password?"])
+def test_what_is_typed_into_other_fields_stays(selector):
+    assert actions({"type": "change", **on(selector, "xpath//a/input"), "value": "Oslo"})[0].endswith(
+        "[Oslo]"
+    )

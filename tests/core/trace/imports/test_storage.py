@@ -3,10 +3,13 @@ import json
 import pytest
 
 from core.debugger.steps.view import recorded_step
+from core.schema.action import RoleTarget, Type, XPathTarget
 from core.schema.errors import DataError, TraceError, UsageError
+from core.trace.exports.hiding import without_secrets
 from core.trace.exports.registry import FORMATS
 from core.trace.imports.records import ImportedRun, ImportedStep
 from core.trace.imports.registry import read_file
+from tests.core.trace.exports.test_secrets import texts_of
 from tests.core.trace.imports.import_files import PNG, item, on, recording, saved
 from tests.core.trace.making import limit_to
 
@@ -71,6 +74,55 @@ def test_an_imported_run_is_listed_found_shown_and_exported_as_others_are(store,
     assert view.action.action == "goto [https://shop.example/lamps]"
     for form in FORMATS:
         assert form.write(store, run)
+
+
+PASSWORD = {"node_name": "INPUT", "x_path": "html/body/input", "attributes": {"type": "password"}}
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        recording({"type": "change", **on("aria/Password", "#password"), "value": "hunter2"}),
+        {
+            "history": [
+                item(
+                    {"input": {"index": 3, "text": "hunter2"}},
+                    elements=[PASSWORD],
+                    results=[{"extracted_content": "Input hunter2 into element 3"}],
+                )
+            ]
+        },
+    ],
+)
+def test_a_password_that_another_program_recorded_is_in_no_export_and_counted(store, tmp_path, document):
+    run = stored(store, tmp_path, document)
+    assert store.steps(run)[0].action.endswith("[•••••••]")
+    with without_secrets(store, run) as hidden:
+        assert hidden.left_out == "1 password was left out."
+        assert [form.name for form in FORMATS if b"hunter2" in texts_of(form.write(hidden, run))] == []
+
+
+@pytest.mark.parametrize(
+    ("target", "words", "xpath"),
+    [
+        (XPathTarget(xpath="/html/body/input"), '"Password"', ""),
+        (XPathTarget(xpath="/html/body/input"), 'input "Password"', "/html/body/input"),
+        (XPathTarget(xpath="//*[@id = 'password']"), "#password", ""),
+        (RoleTarget(role="textbox", name="Anything"), 'textbox "Anything"', "//input[@type='password']"),
+    ],
+)
+def test_a_password_of_a_run_that_was_imported_before_is_left_out(store, target, words, xpath):
+    step = ImportedStep(
+        position="",
+        action=Type(target=target, text="hunter2"),
+        target=words,
+        xpath=xpath,
+        message="Input hunter2 into element 3",
+    )
+    run = store.import_run(ImportedRun(origin="agent", made_with="x", steps=(step,)), "before")
+    with without_secrets(store, run) as hidden:
+        assert hidden.left_out == "1 password was left out."
+        assert [form.name for form in FORMATS if b"hunter2" in texts_of(form.write(hidden, run))] == []
 
 
 def test_names_become_what_a_task_may_be_called(store, tmp_path):

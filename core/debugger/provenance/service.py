@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from core.agent.policies.conditions import without_conditions
 from core.debugger.commands import command
@@ -13,6 +13,7 @@ from core.debugger.service import Service
 from core.debugger.steps.view import said
 from core.schema.action import Action, Named, RefTarget, RoleTarget
 from core.schema.errors import DataError, TraceError
+from core.schema.formats import count
 from core.schema.observation import Element, Observation
 from core.schema.step import (
     Abstracted,
@@ -68,14 +69,14 @@ def why(store: TraceStore, question: WhyQuestion) -> WhyView:
     wanted = question.text.strip()
     if not wanted and element is None:
         return view
-    prompts, asked = _prompts(store, run, detail)
-    sources = [*prompts, *_others(store, run, detail, seen)]
+    prompts = _prompts(store, run, detail)
+    sources = [*prompts.sources, *_others(store, run, detail, seen)]
     found = find(wanted, sources) if wanted else TextMatch()
     meant = () if element is None else (_meant(element, Lead(run=run, step=question.step, ref=element.ref)),)
     return view.replace(
         places=_with_meant(meant, found.places),
         missing=found.missing,
-        verdict=_verdict(detail, found, meant, asked=asked),
+        verdict=_verdict(detail, found, meant, prompts),
     )
 
 
@@ -113,17 +114,29 @@ def _arguments(action: Action | None, seen: Observation | None) -> Iterator[Offe
 # What is looked in
 
 
-def _prompts(store: TraceStore, run: int, detail: StepDetail) -> tuple[list[Source], bool]:
-    """Return the messages that led to the action, and whether an LLM was asked for it at all."""
+class _Prompts(NamedTuple):
+    """What the LLM was shown."""
+
+    sources: list[Source]
+    pictures: int
+    """How many different ones were with the texts; what is in them is not known."""
+    unread: int
+    """How many calls cannot be read."""
+    asked: bool = True
+    """Whether an LLM was asked for the action at all."""
+
+
+def _prompts(store: TraceStore, run: int, detail: StepDetail) -> _Prompts:
+    """Return the messages that led to the action."""
     calls = detail.calls
     last = max((call.number for call in calls if call.purpose in _CHOOSING), default=0)
     if last:
-        return _messages(store, run, [call for call in calls if call.number <= last], detail.row, ""), True
+        return _messages(store, run, [call for call in calls if call.number <= last], detail.row, "")
     before = _asked_before(store, run, detail)
     if before is None:
-        return _messages(store, run, calls, detail.row, ""), False
+        return _messages(store, run, calls, detail.row, "")._replace(asked=False)
     title = f"Step {before.row.number}, "
-    return _messages(store, run, before.calls, before.row, title), True
+    return _messages(store, run, before.calls, before.row, title)
 
 
 def _asked_before(store: TraceStore, run: int, detail: StepDetail) -> StepDetail | None:
@@ -147,17 +160,19 @@ def _asked_before(store: TraceStore, run: int, detail: StepDetail) -> StepDetail
     return None
 
 
-def _messages(
-    store: TraceStore, run: int, calls: Sequence[CallRecord], row: StepRow, title: str
-) -> list[Source]:
+def _messages(store: TraceStore, run: int, calls: Sequence[CallRecord], row: StepRow, title: str) -> _Prompts:
     found: list[Source] = []
     replies: list[str] = []
+    pictures: set[bytes] = set()
+    unread = 0
     for call in calls:
         try:
             prompt = stored_prompt(store, call)
             reply = stored_reply(store, call)
         except TraceError:
+            unread += 1
             continue
+        pictures |= {image.data for message in prompt.messages for image in message.images}
         lead = Lead(run=run, step=row.number, call=call.number)
         head = f"{title}{'c' if title else 'C'}all {call.number} ({call.purpose})"
         for at, message in enumerate(prompt.messages):
@@ -171,13 +186,14 @@ def _messages(
                     own=_own(text, replies),
                 )
             )
-        if prompt.tools:
-            tools = json.dumps([tool.model_dump() for tool in prompt.tools], indent=2, ensure_ascii=False)
+        if tools := [tool.model_dump() for tool in prompt.tools] or prompt.reply_schema:
+            what = "tools" if prompt.tools else "JSON schema of the reply"
+            text = json.dumps(tools, indent=2, ensure_ascii=False)
             at_tools = lead.replace(part=f"{call.number}.tools")
-            found.append(Source(kind="prompt", title=f"{head}, tools", text=tools, lead=at_tools))
+            found.append(Source(kind="prompt", title=f"{head}, {what}", text=text, lead=at_tools))
         if reply is not None and len(reply.text.strip()) >= _LEAST_OWN:
             replies.append(reply.text.strip())
-    return found
+    return _Prompts(found, len(pictures), unread)
 
 
 def _own(text: str, replies: Sequence[str]) -> tuple[tuple[int, int], ...]:
@@ -340,7 +356,9 @@ def _with_meant(meant: tuple[SourcePlace, ...], places: tuple[SourcePlace, ...])
     return (*places[:at], *meant, *places[at:])
 
 
-def _verdict(detail: StepDetail, found: TextMatch, meant: tuple[SourcePlace, ...], *, asked: bool) -> str:
+def _verdict(detail: StepDetail, found: TextMatch, meant: tuple[SourcePlace, ...], prompts: _Prompts) -> str:
+    """Return what the places come to; it is the LLM's own only if all that it was shown is text that was read."""
+    asked, unread = prompts.asked, prompts.unread
     person = detail.row.origin == "person"
     whole = [place for place in found.places if place.how != "words"]
     shown = [place for place in whole if place.kind == "prompt" and not place.own]
@@ -352,26 +370,31 @@ def _verdict(detail: StepDetail, found: TextMatch, meant: tuple[SourcePlace, ...
             "exactly" if any(place.how == "exact" for place in shown) else "except for case and white space"
         )
         return f"{by}The LLM was shown it, {exact}."
-    nothing = "The LLM was not shown it"
+    also = f" The LLM was also shown {count(prompts.pictures, 'picture')}." if prompts.pictures else ""
+    also += f" {count(unread, 'LLM call')} cannot be read." if unread else ""
+    readable = "readable " if unread else ""
+    nothing = f"It is in no {readable}text that the LLM was shown" if also else "The LLM was not shown it"
     if own:
-        return f"{by}{nothing}, except in its own earlier reply."
+        return f"{by}{nothing}, except in its own earlier reply.{also}"
     if elsewhere or meant:
         kinds = [f"the {kind}" if kind != "earlier step" else "an earlier step" for kind in elsewhere]
         if meant and "page" not in elsewhere:
             kinds.append("the page, as the target element")
-        in_prompts = nothing if asked else "It is in no prompt"
-        return f"{by}{in_prompts}; it is in {', '.join(kinds)}."
+        in_prompts = nothing if asked else f"It is in no {readable}prompt"
+        return f"{by}{in_prompts}; it is in {', '.join(kinds)}.{also}"
     if found.places:
         most = max(place.words[0] for place in found.places)
         return (
             f"{by}{nothing}, and nothing else in the step contains it completely. At most {most} of its "
-            f"{found.places[0].words[1]} words are in one line."
+            f"{found.places[0].words[1]} words are in one line.{also}"
         )
+    stored = f"No {readable}text" if also else "Nothing stored"
     if person:
-        return f"{by}Nothing stored of the step contains it: it is their own."
+        return f"{by}{stored} of the step contains it: it is their own."
     if not asked:
-        return f"{by}Nothing stored of the step contains it."
-    return f"{nothing}, and nothing else in the step contains it: it is the LLM's own."
+        return f"{by}{stored} of the step contains it.{also}"
+    end = f".{also}" if also else ": it is the LLM's own."
+    return f"{nothing}, and nothing else in the step contains it{end}"
 
 
 def _left(cls: type[P], detail: StepDetail) -> P | None:

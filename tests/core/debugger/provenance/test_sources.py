@@ -6,7 +6,7 @@ from core.debugger.provenance.service import offers, why
 from core.debugger.provenance.views import WhyQuestion
 from core.schema.action import Click, RefTarget, Type
 from core.schema.exemplar import Exemplar, ExemplarStep, Recall
-from core.schema.messages import LLMReply, LLMRequest, Message, Tool
+from core.schema.messages import Image, LLMReply, LLMRequest, Message, Tool
 from core.schema.observation import CleanObservation
 from core.schema.progress import Plan
 from core.schema.step import (
@@ -21,6 +21,7 @@ from core.schema.step import (
     Reviewed,
     Scheduled,
 )
+from core.trace.blobs import hash_of
 from core.trace.encoding import encode_prompt, encode_reply
 from core.trace.store import TraceStore
 from tests.core.trace.making import page, start
@@ -38,10 +39,9 @@ def run(store):
     return store.begin_run(start("Buy a green lamp"))
 
 
-def save_call(store, run, step, number, purpose, text, reply="", tools=()):
-    prompt = encode_prompt(
-        LLMRequest(purpose=purpose, messages=(Message(role="user", text=text),), tools=tools)
-    )
+def save_call(store, run, step, number, purpose, text, reply="", images=(), **more):
+    message = Message(role="user", text=text, images=images)
+    prompt = encode_prompt(LLMRequest(purpose=purpose, messages=(message,), **more))
     kept, blob = encode_reply(LLMReply(text=reply))
     call = CallRecord(
         number=number, step=step, purpose=purpose, llm="test", messages=prompt.hash, reply=kept, started=1.0
@@ -144,6 +144,41 @@ def test_tools_are_a_part_of_what_was_shown(store, run):
     save_call(store, run, 1, 1, "decide", "Hm", tools=(Tool(name="click", description="Press the zebra"),))
     (place,) = ask(store, run, "the zebra").places
     assert place.lead.part == "1.tools"
+
+
+def test_the_schema_of_the_reply_is_a_part_of_what_was_shown(store, run):
+    save_step(store, run, 1, TYPE)
+    save_call(store, run, 1, 1, "decide", "Hm", reply_schema={"description": "Press the zebra"})
+    view = ask(store, run, "the zebra")
+    (place,) = view.places
+    assert (place.lead.part, place.title) == ("1.tools", "Call 1 (decide), JSON schema of the reply")
+    assert view.verdict == "The LLM was shown it, exactly."
+
+
+def test_what_may_be_in_a_picture_is_not_said_to_be_the_llms_own(store, run):
+    save_step(store, run, 1, TYPE)
+    pictures = (Image(data=b"one"), Image(data=b"other"))
+    save_call(store, run, 1, 1, "rationale", "Some prompt", images=pictures)
+    save_call(store, run, 1, 2, "function", "Some prompt", images=pictures)
+    assert ask(store, run, "zebra crossing").verdict == (
+        "It is in no text that the LLM was shown, and nothing else in the step contains it."
+        " The LLM was also shown 2 pictures."
+    )
+    assert ask(store, run, "Minton lamp, green").verdict.startswith(
+        "It is in no text that the LLM was shown; it is in the page"
+    )
+
+
+def test_what_may_be_in_a_call_that_cannot_be_read_is_not_said_to_be_the_llms_own(store, run):
+    save_step(store, run, 1, TYPE)
+    save_call(store, run, 1, 1, "decide", "Some prompt")
+    broken = b"{"
+    call = CallRecord(number=2, step=1, purpose="decide", llm="test", messages=hash_of(broken), started=1.0)
+    store.calls.save(run, call, blobs=[(broken, "application/json")])
+    assert ask(store, run, "zebra crossing").verdict == (
+        "It is in no readable text that the LLM was shown, and nothing else in the step contains it."
+        " 1 LLM call cannot be read."
+    )
 
 
 def test_an_action_of_the_queue_is_looked_for_where_it_was_given(store, run):

@@ -47,6 +47,8 @@ class CommandServer:
         self._tools = tuple(tool for tool in TOOLS if allow_keep or not tool.keeps)
         self._call, self._picture, self._making, self._llm = call, picture, making, llm
         self._running: set[asyncio.Task[Any]] = set()
+        self._made: dict[str, tuple[list[str], Any]] = {}
+        """The words and the last answer of each tool that makes runs: to read on makes none."""
         self.protocol = Server(
             "backstep",
             title="Backstep",
@@ -75,7 +77,7 @@ class CommandServer:
                     description=tool.about,
                     input_schema={
                         "type": "object",
-                        "properties": tool.takes if tool.makes_run else tool.takes | READ_ON,
+                        "properties": tool.takes | READ_ON,
                         "required": tool.needs,
                         "additionalProperties": False,
                     },
@@ -89,12 +91,19 @@ class CommandServer:
         given = {name: value for name, value in (params.arguments or {}).items() if value is not None}
         try:
             tool = tool_named(params.name, self._tools)
-            if tool.makes_run:
-                new = (
-                    {"llm": self._llm} if self._llm and "run" not in tool.needs else {}
-                )  # Others have that of the run.
-                return result_of(await self._make_run(context, tool.words(new | given)))
             where, offset = str(given.pop("where", "")), given.pop("offset", 0)
+            if tool.makes_run:
+                # Others have the LLM of the run.
+                new = {"llm": self._llm} if self._llm and "run" not in tool.needs else {}
+                words = tool.words(new | given)
+                if not where:
+                    self._made[tool.name] = (words, await self._make_run(context, [*words]))
+                of, made = self._made.get(tool.name, ([], None))
+                if of != words:
+                    raise UsageError(
+                        f"There is no result of this {tool.name} to read on: call it without where."
+                    )
+                return result_of(made, where, offset)
             answer = await asyncio.to_thread(self._call, tool.words(given))
             asked = given.get("picture") and answer["picture"]
             picture = await asyncio.to_thread(self._picture, asked) if asked else None
@@ -144,11 +153,13 @@ class CommandServer:
         self._running.add(running)
         running.add_done_callback(self._running.discard)
         running.add_done_callback(lambda _: said.put_nowait(None))
-        last, count = "", 0
+        rest: list[str] = []
+        count = 0
         try:
             while (line := await said.get()) is not None:
-                last = line or last
+                rest.append(line)
                 if line.startswith(_TOLD):
+                    rest.clear()
                     count += 1
                     await context.session.report_progress(count, message=line)
             if running.cancelled():
@@ -159,5 +170,5 @@ class CommandServer:
         finally:
             running.cancel()  # A run for which nobody waits any more ends in order by itself.
         if not "".join(out).strip():
-            raise WorldError(last or ended.error)
+            raise WorldError("\n".join(filter(None, rest)) or ended.error)
         return json.loads("".join(out))

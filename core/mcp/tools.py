@@ -62,7 +62,7 @@ def option_words(given: Mapping[str, Any]) -> list[str]:
 _CONTENT = tomllib.loads((RESOURCES / "mcp" / "tools.toml").read_text(encoding="utf-8"))
 TOOLS = tuple(map(CommandTool.model_validate, _CONTENT["tool"]))
 READ_ON: dict[str, dict[str, Any]] = _CONTENT["read_on"]
-"""The JSON schemas of the further arguments of each tool that reads: which part of the result, and from where."""
+"""The JSON schemas of the further arguments of each tool: which part of the result, and from where."""
 
 
 def tool_named(name: str, tools: Iterable[CommandTool]) -> CommandTool:

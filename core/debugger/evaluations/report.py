@@ -62,10 +62,7 @@ class EvaluationReport(Record):
 
 
 def report_of(store: TraceStore, row: EvaluationRow, why: str = "") -> EvaluationReport:
-    """Count the results of an evaluation, which may be in progress; `why` says why it ended early.
-
-    `with_failures` adds the failures, which take longer because the steps of all runs are read.
-    """
+    """Count the results of an evaluation, which may be in progress; `why` says why it ended early."""
     plan = planned(row)
     runs = done_of(evaluated_runs(store, row.number))
     variants = {variant.name: variant for variant in plan.variants}

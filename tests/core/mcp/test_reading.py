@@ -9,6 +9,7 @@ from mcp.shared.exceptions import MCPError
 
 from core.cli.mcp import make_server
 from core.cli.options import MakesRuns
+from core.mcp.server import CommandServer
 from tests.core.cli.conftest import InProcess, app_without_qt
 from tests.core.mcp.conftest import SPACE, WRONG, told
 
@@ -155,3 +156,24 @@ def test_the_command_line_also_prints_permissible_actions_files_and_evaluations_
     assert WRONG in inside("files", SPACE).out
     assert inside("eval", "--list").err == "There are no evaluations yet.\n"
     assert inside("show", 1, "--actions").err == "Use --step to say of which step.\n"
+
+
+async def test_a_long_result_of_a_tool_that_makes_runs_is_read_on_without_another_run(inside, monkeypatch):
+    made, text = [], "word " * 3000
+
+    async def make_run(server, context, words):
+        made.append(words)
+        return {"text": text}
+
+    monkeypatch.setattr(CommandServer, "_make_run", make_run)
+    asked = {"task": "miniwob/click-test"}
+    async with Client(protocol()) as client:
+        first = (await client.call_tool("run_task", asked)).structured_content
+        (part,) = first["cut"]
+        place = {name: part[name] for name in ("where", "offset")}
+        rest = (await client.call_tool("run_task", {**asked, **place})).structured_content
+        other = await client.call_tool("run_task", {"task": "miniwob/click-link", **place})
+    assert first["text"] + rest["part"] == text
+    assert other.is_error
+    assert "There is no result of this run_task to read on" in other.content[0].text
+    assert len(made) == 1

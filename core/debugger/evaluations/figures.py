@@ -72,7 +72,6 @@ class Share(Record):
     """Cases whose first run failed that way."""
     touched: int = 0
     """Cases whose run a person has had a hand in since."""
-    touched_successes: int = 0
 
     @property
     def share(self) -> float | None:
@@ -121,7 +120,6 @@ class Share(Record):
             failed=sum(one.run is None or one.outcome == "error" for one in own),
             tried_again=sum(one.attempt > 1 for one in own),
             touched=len(touched),
-            touched_successes=sum(bool(one.success) for one in touched),
             **named,
         )
 

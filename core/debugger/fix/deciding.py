@@ -27,15 +27,14 @@ def clues_of(
     store: TraceStore, row: RunRow, resources: AgentResources, files: AgentFiles
 ) -> tuple[Clue, ...]:
     """Return what may have decided a run; at least one for a run that has steps. Raises TraceError."""
-    steps = [step for step in store.steps(row.run) if step.phase not in ("observe", "recognise", "recall")]
-    if not steps:
+    rows = store.steps(row.run)
+    if not rows:
         return ()
-    last = steps[-1]
-    steps = [step for step in steps if step.sealed or step.action or step.outcome != "pending"]
-    if not steps:
+    decided = [step for step in rows if step.sealed or step.action or step.outcome != "pending"]
+    last = (decided or rows)[-1]
+    if row.outcome == "running" and not decided:
         reason = f"Run {row.run} has not decided on an action yet: this is its first step."
         return (Clue(step=last.number, what=reason),)
-    last = steps[-1]
     if row.verdict.success:
         reason = f"Run {row.run} succeeded, so there is nothing to fix. You can still change any step."
         return (Clue(step=last.number, what=reason),)
@@ -60,7 +59,7 @@ def clues_of(
     )
     # How the run ended says more than what is known to cause such failures and need not have caused this one.
     at_end = [Clue(step=last.number, what=end)] if end else []
-    own = {step.number for step in steps}
+    own = {*(step.number for step in rows if step.phase != "observe"), *(each.step for each in causes)}
     found = [clue for clue in (*_bisected(store, row), *likely, *at_end, *possible) if clue.step in own]
     if not found:
         found = [

@@ -176,7 +176,7 @@ class FixService(Service[FixView]):
         )
         self.view = self._with_proof(view)
         clues = self.view.clues
-        if not steps:
+        if not steps and (view.going_on or not clues):
             why = f"Run {run} has read no page yet to which it could go back. Let it take a step first (F10)."
             self.send(self.view.replace(why_not=why, places=(), place=None, text=None))
             return
@@ -199,12 +199,14 @@ class FixService(Service[FixView]):
 
     async def _show_step(self, step: int) -> None:
         view, services = self.view, self.services
+        why_not = irreversible = ""
         if step not in [number for number, _ in view.steps]:
-            raise UsageError(f"Run {view.run} has no step {step} to go back to.")
+            why_not = f"Run {view.run} has no step {step} to go back to."
+            if view.clue is None or view.clue.step != step:  # A cause may be of such a step.
+                raise UsageError(why_not)
         if view.clue is not None and view.clue.step != step:
             at = next((at for at, clue in enumerate(view.clues) if clue.step == step), -1)
             view = self.view = view.replace(chosen=at)
-        why_not = irreversible = ""
         try:
             services.store.agent(view.run, step)
             irreversible = self.session.branches.not_taken_back(view.run, step)

@@ -2,11 +2,15 @@
 
 import pytest
 
+from core.agent.resources import agent_resources_of
+from core.debugger.causes.finding import causes_of
 from core.debugger.causes.kinds.limits import loop_of
-from core.debugger.fix.deciding import _bisected
+from core.debugger.editing.files import AgentFiles
+from core.debugger.fix.deciding import _bisected, clues_of
+from core.schema.task import Verdict
 from core.trace.records import StepRow
 from tests.core.debugger.evaluations.test_bisection import branches, store
-from tests.core.trace.making import start
+from tests.core.trace.making import start, write_step
 
 __all__ = ["store"]
 
@@ -50,3 +54,25 @@ def test_a_bisection_names_the_last_step_from_which_branches_succeeded(store) ->
 def test_the_same_action_on_other_pages_is_no_loop() -> None:
     rows = [row.replace(url=f"http://shop/{row.number}") for row in steps(*["click [1]"] * 5)]
     assert loop_of(rows) is None
+
+
+@pytest.mark.parametrize("until", ["observe", "abstract"])
+@pytest.mark.parametrize("done", [0, 1])
+def test_causes_at_a_step_that_came_to_no_action_are_told_as_well(store, tmp_path, until, done) -> None:
+    name = "state_spaces/shop.toml"
+    (tmp_path / "state_spaces").mkdir()
+    (tmp_path / name).write_text("x")
+    agent = agent_resources_of(tmp_path), AgentFiles(tmp_path)
+    run = store.begin_run(start())
+    for number in range(1, done + 1):
+        write_step(store, run, number)
+    write_step(store, run, done + 1, until=until)
+    unended = clues_of(store, store.run(run), *agent)
+    assert len(unended) == 1
+    assert not unended[0].certainty
+    error = f"{tmp_path / name}, line 7: The pattern is wrong."
+    store.end_run(run, outcome="error", verdict=Verdict(), error=error, seconds=1.0, seconds_in_llm=0.0)
+    clues = clues_of(store, store.run(run), *agent)
+    assert (clues[0].step, clues[0].place) == (done + 1, f"{name}:7")
+    causes = causes_of(store, run, *agent)
+    assert [(one.step, one.what) for one in clues] == [(one.step, one.what) for one in causes]

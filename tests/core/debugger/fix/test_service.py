@@ -9,10 +9,12 @@ import core.debugger.job_process
 from core.debugger.evaluations.engine import planned
 from core.debugger.evaluations.records import EvaluationPlan
 from core.debugger.features import Features
+from core.schema.task import Verdict
 from core.storage.resources import RESOURCES
 from core.trace.evaluations import all_evaluations
 from tests.core.debugger.live import Live
 from tests.core.stage import on, page_file, ref_in
+from tests.core.trace.making import start, write_step
 from tests.llm_server import Reply
 
 pytestmark = pytest.mark.browser
@@ -291,6 +293,29 @@ def test_a_run_without_causes_says_why_and_a_success_lets_a_step_be_chosen(fix, 
     assert "succeeded, so there is nothing to fix" in fix.view.clue.what
     assert fix.view.place is not None
     assert fix.view.steps == ((1, fix.view.steps[0][1]),)
+
+
+def test_a_run_that_a_wrong_file_ended_before_an_action_shows_its_cause(fix, live):
+    name, runs = "state_spaces/mine.toml", []
+    (live.config / name).parent.mkdir(parents=True, exist_ok=True)
+    (live.config / name).write_text("x")
+
+    async def write() -> None:
+        store = live.session.services().store
+        runs.append(store.begin_run(start(task="miniwob/click-test-2")))
+        write_step(store, runs[0], 1, until="observe")
+        error = f"{live.config / name}, line 1: It is wrong."
+        store.end_run(
+            runs[0], outcome="error", verdict=Verdict(), error=error, seconds=1.0, seconds_in_llm=0.0
+        )
+
+    live.session.queue(write())
+    live.settle()
+    assert looked_at(fix, runs[0]).clues[0].file == name
+    fix.service.open(runs[0])
+    live.wait(lambda: fix.view.run == runs[0] and fix.view.place is not None, "the cause")
+    assert (fix.view.clue.file, fix.view.place.name, fix.view.steps) == (name, name, ())
+    assert fix.view.why_not
 
 
 def test_the_step_at_which_a_success_on_the_same_task_and_seed_went_another_way_is_proposed(

@@ -260,13 +260,12 @@ class FailureFacts(RunFacts):
     def preset_place(self, *location: int | str) -> tuple[str, int]:
         """Return the preset's file and the line of a value in it, or the first; empty and 0 if the file is gone."""
         name = f"presets/{self.row.preset}.toml"
-        there = name in self.texts.names
-        return (name, layout(self.files.read(name)).line_of(location) or 1) if there else ("", 0)
+        text = self.texts.now(name)
+        return ("", 0) if text is None else (name, layout(text).line_of(location) or 1)
 
     def preset_has(self, *location: int | str) -> bool:
         """Return whether the preset's file says something there."""
-        name = f"presets/{self.row.preset}.toml"
-        return name in self.texts.names and location in layout(self.files.read(name)).values
+        return location in layout(self.texts.now(f"presets/{self.row.preset}.toml") or "").values
 
     @cached_property
     def differs(self) -> tuple[StepRow, StepRow, str] | None:

@@ -173,7 +173,10 @@ def alike_runs(
     ]
     alike = []
     for each in like[:_MOST_ALIKE]:
-        first = next(iter(causes_of(store, each.run, resources, files)), None)
+        try:
+            first = next(iter(causes_of(store, each.run, resources, files)), None)
+        except BackstepError:
+            continue  # It is damaged.
         if first is not None and (first.file, first.line) == (own.file, own.line):
             alike.append(each.run)
     return tuple(alike)

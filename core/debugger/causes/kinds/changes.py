@@ -119,8 +119,8 @@ class PresetChanged(CauseKind):
 
 def _reverted(facts: FailureFacts, file: str) -> Patch | None:
     """Return the change that takes back the first change of the preset, if the file is still as it was in the run."""
-    changed, text = _preset_change(facts), facts.files.read(file)
-    if changed is None or text != facts.store.preset_text(facts.row.run):
+    changed, text = _preset_change(facts), facts.texts.now(file)
+    if changed is None or text is None or text != facts.store.preset_text(facts.row.run):
         return None
     return patch_of(file, text, changed.start, changed.end, changed.before)
 

@@ -20,10 +20,14 @@ _PATIENT = ("scroll", "wait")
 
 
 def instruction_place(facts: FailureFacts, step: int) -> tuple[str, int]:
-    """Return file and line of the instruction that held at a step: of the policy at work, or else of the state."""
+    """Return file and line of the instruction that held at a step: of the policy at work, or else of the state.
+
+    Empty and 0 if the policy is gone.
+    """
     for frame in facts.frames(step)[-1:]:
         if name := facts.texts.name_of(frame.file) if frame.file else "":
-            return name, _line_below_heading(facts.files.read(name), "instruction")
+            text = facts.texts.now(name)
+            return ("", 0) if text is None else (name, _line_below_heading(text, "instruction"))
     state = facts.state(facts.state_of(step))
     if state is not None and facts.space_file:
         return facts.space_file, facts.line_in_space("state", state[0], "instruction")

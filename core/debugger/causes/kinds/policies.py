@@ -45,7 +45,7 @@ class PolicyCameBack(CauseKind):
                     step=step.number, part="policy", text=f"{frame.policy}: {frame.outcome or 'nothing'}"
                 ),
                 Evidence(step=step.number, part="action", text=step.action),
-                at=(name, instruction_place(facts, step.number)[1] if name else 0),
+                at=(name, instruction_place(facts, step.number)[1]) if name in facts.texts.names else ("", 0),
                 why="It is the first that came back without what it was called for.",
             )
             return
@@ -53,7 +53,7 @@ class PolicyCameBack(CauseKind):
 
 def line_of_key(facts: FailureFacts, file: str, key: str) -> int:
     """Return the line of a key between the +++ lines of a policy's file; 0 if it is not there."""
-    lines = facts.files.read(file).splitlines() if file else []
+    lines = (facts.texts.now(file) or "").splitlines()
     lines = lines[: next((at for at, line in enumerate(lines) if at and line.strip() == "+++"), len(lines))]
     return next((at for at, line in enumerate(lines, 1) if re.match(rf"{key}\s*=", line)), 0)
 
@@ -62,7 +62,7 @@ def with_listed(facts: FailureFacts, file: str, line: int, *names: str) -> Patch
     """Return the change that adds names to the list in a line of a policy's file."""
     if not file or not line:
         return None
-    text = facts.files.read(file)
+    text = facts.texts.now(file) or ""
     start = sum(len(one) for one in text.splitlines(keepends=True)[: line - 1])
     at = text.find("[", start) + 1
     following = text[at : text.find("]", at)].strip() if at else ""
@@ -114,11 +114,12 @@ class PolicyNotCalled(CauseKind):
         key = line_of_key(facts, file, "policies")
         if not key and (actions := line_of_key(facts, file, "actions")):
             return file, actions  # They leave it out.
-        listed = facts.files.read(file).splitlines()[key - 1] if key else f'"{name}"'
+        listed = (facts.texts.now(file) or "").splitlines()[key - 1] if key else f'"{name}"'
         if f'"{name}"' not in listed:
             return file, key
         for step in success.steps:
             for frame in success.frames(step.number):
-                if frame.policy.rpartition("/")[2] == name and (own := facts.texts.name_of(frame.file)):
+                own = facts.texts.name_of(frame.file)
+                if frame.policy.rpartition("/")[2] == name and own in facts.texts.names:
                     return own, line_of_key(facts, own, "environments") or 1
         return file, key or line

@@ -308,7 +308,8 @@ class ActionNotThere(CauseKind):
             _without_line(facts, (*place[0], "needs")) if place is not None and lacks == ("needs",) else None
         )
         if facts.frames(step) and place is None:
-            file = facts.texts.name_of(facts.frames(step)[-1].file)
+            name_of_policy = facts.texts.name_of(facts.frames(step)[-1].file)
+            file = name_of_policy if name_of_policy in facts.texts.names else ""
             key = line_of_key(facts, file, "actions")
             own = [
                 one.name for one in other.permissible.actions if one.name in less and one.origin != "policy"

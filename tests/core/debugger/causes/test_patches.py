@@ -22,7 +22,7 @@ from core.schema.action_space import Choice, Parameter, PermissibleAction
 )
 def test_a_list_gets_the_names_that_it_lacks(listed, names, put):
     text = f"+++\nactions = {listed}\n+++\n# Instruction\n\nDo [this].\n"
-    facts = SimpleNamespace(files=SimpleNamespace(read=lambda _name: text))
+    facts = SimpleNamespace(texts=SimpleNamespace(now=lambda _name: text))
     patch = with_listed(facts, "policies/a.md", 2, *names)
     assert (patch and text.replace(patch.find, patch.put)) == (put and text.replace(listed, put))
 

@@ -14,13 +14,15 @@ from core.debugger.repair.candidates import from_causes
 from core.trace.records import RunRow
 from core.trace.store import TraceStore
 
-_ENDS = {
-    "running": "This is the last step so far; the run has not ended.",
-    "budget": "This is the last step: the run was out of its budget of page actions. If it was on the right way, "
-    "nothing has to be changed: running again from here has a budget of its own.",
+_GOES_ON = "This is the last step so far; the run has not ended."
+_MORE = {
+    "max_steps of the settings": " If it was on the right way, nothing has to be changed: running again from here "
+    "has a budget of its own.",
+    "max_llm_calls of the settings": " If it was on the right way, raise max_llm_calls in the settings.",
 }
+"""What lets a run go on that came to a limit which no file of the agent sets."""
 _SAID_BY_END = ("budget", "last-step")
-"""Kinds of causes that say less of such a step than `_ENDS`."""
+"""Kinds of causes that say less of such a step."""
 
 
 def clues_of(
@@ -39,7 +41,10 @@ def clues_of(
         reason = f"Run {row.run} succeeded, so there is nothing to fix. You can still change any step."
         return (Clue(step=last.number, what=reason),)
     causes = causes_of(store, row.run, resources, files) if row.outcome != "running" else ()
-    end = _ENDS.get(row.outcome, "")
+    limit = next((each for each in causes if each.kind == "budget" and not each.file), None)
+    end = _GOES_ON if row.outcome == "running" else ""
+    if limit is not None:
+        end = f"This is the last step. {limit.what}{_MORE.get(limit.field, '')}"
     likely, possible = (
         [
             Clue(

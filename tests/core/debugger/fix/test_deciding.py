@@ -3,14 +3,19 @@
 import pytest
 
 from core.agent.resources import agent_resources_of
+from core.agent.state import Budget
 from core.debugger.causes.finding import causes_of
+from core.debugger.causes.kinds import limits
 from core.debugger.causes.kinds.limits import loop_of
 from core.debugger.editing.files import AgentFiles
 from core.debugger.fix.deciding import _bisected, clues_of
+from core.schema.action_space import Permissible
+from core.schema.step import Diagram, Recognised
 from core.schema.task import Verdict
+from core.storage.resources import RESOURCES
 from core.trace.records import StepRow
 from tests.core.debugger.evaluations.test_bisection import branches, store
-from tests.core.trace.making import start, write_step
+from tests.core.trace.making import page, start, write_step
 
 __all__ = ["store"]
 
@@ -76,3 +81,49 @@ def test_causes_at_a_step_that_came_to_no_action_are_told_as_well(store, tmp_pat
     assert (clues[0].step, clues[0].place) == (done + 1, f"{name}:7")
     causes = causes_of(store, run, *agent)
     assert [(one.step, one.what) for one in clues] == [(one.step, one.what) for one in causes]
+
+
+def out_of_budget(store, diagram: Diagram | None = None) -> int:
+    """Write a run that a limit ended, that of its state space if there is one."""
+    run = store.begin_run(start(task="shop/goal-004"))
+    for number in (1, 2):
+        write_step(store, run, number, observation=page("Save", f"Row {number}"))
+        if diagram is not None:
+            over = "no candidate was set aside" if number == 2 else ""
+            known = Recognised(
+                space="shop", state="results", why="x", over=over, diagram=diagram, permissible=Permissible()
+            )
+            store.save_phase(run, number, known)
+    verdict = Verdict(success=False)
+    store.end_run(run, outcome="budget", verdict=verdict, seconds=1.0, seconds_in_llm=0.0)
+    return run
+
+
+def test_a_limit_of_the_state_space_is_told_with_the_change_that_raises_it(store, tmp_path) -> None:
+    file = tmp_path / "state_spaces/shop.toml"
+    file.parent.mkdir()
+    file.write_text(
+        (RESOURCES / "state_spaces/shop.toml").read_text().replace("choose_at = 13", "choose_at = 1")
+    )
+    run = out_of_budget(store, Diagram(title="Shop", file=str(file), transitions=15, choose_at=1))
+    first, *others = clues_of(store, store.run(run), agent_resources_of(tmp_path), AgentFiles(tmp_path))
+    assert first.file == "state_spaces/shop.toml"
+    assert first.candidate is not None
+    assert "no candidate was set aside" in first.what
+    assert not any("page actions" in one.what for one in others)
+
+
+@pytest.mark.parametrize(
+    ("budget", "said"),
+    [
+        (Budget(2, 200), "(at most 2 page actions). If it was on the right way, nothing has to be changed"),
+        (Budget(30, 0), "(at most 0 LLM calls). If it was on the right way, raise max_llm_calls"),
+        (None, "(which limit was reached is not known)."),
+    ],
+)
+def test_the_limit_that_ended_a_run_is_named(store, tmp_path, monkeypatch, budget, said) -> None:
+    monkeypatch.setattr(limits, "budget_of", lambda store, run: budget)
+    run = out_of_budget(store)
+    first, *_ = clues_of(store, store.run(run), agent_resources_of(tmp_path), AgentFiles(tmp_path))
+    assert first.what.startswith("This is the last step. The run was out of its budget after 2 steps")
+    assert said in first.what

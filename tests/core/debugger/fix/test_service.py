@@ -187,7 +187,8 @@ def test_a_run_that_was_out_of_its_budget_is_said_to_be_so_and_goes_on_with_more
     live.wait(lambda: live.view.success is False)
     assert live.row(live.view.run).outcome == "budget"
     view = fix.open(live.view.run)
-    assert "the run was out of its budget of page actions" in view.clue.what
+    assert "at most 2 page actions" in view.clue.what
+    assert "running again from here has a budget of its own" in view.clue.what
     view = fix.rerun(view.text.text)
     assert view.notice.startswith(f"The step limit is {1 + 2} now")
     assert live.view.max_steps == 3

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from core.agent.resources import OWN_FOLDERS, AgentResources
@@ -17,11 +18,17 @@ from core.trace.store import TraceStore
 
 _MOST_ALIKE = 60
 """Failed runs, at most, that are looked at for the same cause."""
+_BEGIN = re.compile(r"^[ \t]*<{3,} ?SEARCH", re.MULTILINE)
 _BLOCK = re.compile(
-    r"^[`*# ]*(?P<file>[\w./-]+?)[`*:]*[ \t]*\n(?:```\w*[ \t]*\n)?<{5,9} ?SEARCH[ \t]*\n(?P<find>.*?)^={5,9}[ \t]*\n"
-    r"(?P<put>.*?)^>{5,9} ?REPLACE[ \t]*$",
+    r"<{5,9} ?SEARCH[ \t]*\n(?P<find>.*?)^={5,9}[ \t]*\n(?P<put>.*?)^>{5,9} ?REPLACE[ \t]*$",
     re.MULTILINE | re.DOTALL,
 )
+_FENCE = re.compile(r"\s*(?:```\w*\s*)?")
+_NAME = re.compile(
+    r"[`*# ]*(?:file(?:name)?:)?[`*: ]*(?P<file>[\w./-]*[./][\w/-][\w./-]*?|[^`*:]+/[^`*:/]+\.\w+)[`*: ]*",
+    re.IGNORECASE,
+)
+"""A line that names a file, such as ``**File:** `prompts/plain/system.j2```. One with spaces has a folder."""
 
 
 class RefusedBlock(NamedTuple):
@@ -66,10 +73,29 @@ def together(causes: Iterable[Cause], files: AgentFiles, resources: AgentResourc
 
 
 def blocks_of(text: str) -> list[tuple[str, str, str]]:
-    """Return the search-and-replace blocks of a text: file, what is to be there once, and what replaces it."""
-    return [
-        (match["file"], match["find"], match["put"]) for match in _BLOCK.finditer(text.replace("\r\n", "\n"))
-    ]
+    """Return the search-and-replace blocks of a text: file, what is to be there once, and what replaces it.
+
+    A block without the name of a file is of that of the one before. Raises UsageError for a block that is not whole.
+    """
+    text = text.replace("\r\n", "\n")
+    blocks: list[tuple[str, str, str]] = []
+    name, end = "", 0
+    starts = [match.start() for match in _BEGIN.finditer(text)]
+    for number, (start, stop) in enumerate(pairwise([*starts, len(text)]), 1):
+        said = [line.strip() for line in text[end:start].splitlines() if not _FENCE.fullmatch(line)]
+        named = _NAME.fullmatch(said[-1]) if said else None
+        name = named["file"] if named is not None else name
+        block = _BLOCK.match(text, start, stop)
+        if block is None:
+            raise UsageError(
+                f"Block {number} is not whole: it is <<<<<<< SEARCH, what is there, =======, what replaces it, and "
+                ">>>>>>> REPLACE, each mark in a line of its own."
+            )
+        if not name:
+            raise UsageError(f"Block {number} is of no file: the line before it has to be the file's name.")
+        blocks.append((name, block["find"], block["put"]))
+        end = block.end()
+    return blocks
 
 
 def applied(
@@ -91,11 +117,14 @@ def applied(
             refused.append(RefusedBlock(name, f"This is no file that can be changed; {near(name, names)}"))
             continue
         text = texts[name] if name in texts else files.read(name)
+        # The last line may have no end; those of blocks do.
+        added = "" if text.endswith("\n") else "\r\n" if "\r\n" in text else "\n"
+        text += added
         if "\r\n" in text and text.count(find) != 1:
             find, put = (part.replace("\r\n", "\n").replace("\n", "\r\n") for part in (find, put))
         count = text.count(find) if find else 0
         if count == 1:
-            texts[name] = text.replace(find, put)
+            texts[name] = text.replace(find, put).removesuffix(added)
         elif not find:
             refused.append(RefusedBlock(name, "The block searches for nothing."))
         else:
@@ -143,9 +172,18 @@ def from_files(
     return change_of(changed, files, what=what)
 
 
-def from_blocks(text: str, files: AgentFiles, resources: AgentResources) -> Candidate:
-    """Return the change that search-and-replace blocks make; raises UsageError with all that is wrong in them."""
-    texts, refused = applied(blocks_of(text), files, resources)
+def from_blocks(
+    text: str,
+    files: AgentFiles,
+    resources: AgentResources,
+    only: Collection[str] | None = None,
+    **more: Any,
+) -> Candidate:
+    """Return the change that search-and-replace blocks make; raises UsageError with all that is wrong in them.
+
+    `only` is as in `applied`, and `more` of the candidate.
+    """
+    texts, refused = applied(blocks_of(text), files, resources, only)
     if refused:
         raise UsageError("\n".join(f"{each.file}: {each.why}" for each in refused))
     if not texts:
@@ -153,7 +191,7 @@ def from_blocks(text: str, files: AgentFiles, resources: AgentResources) -> Cand
             "There is no block in these edits. A block is the name of a file in a line of its own, <<<<<<< SEARCH, the "
             "text that is there once, =======, the text that replaces it, and >>>>>>> REPLACE."
         )
-    return change_of(texts, files, what=f"edits of {', '.join(texts)}")
+    return change_of(texts, files, **{"what": f"edits of {', '.join(texts)}", **more})
 
 
 def alike_runs(

@@ -9,7 +9,7 @@ from core.debugger.causes.report import report_of
 from core.debugger.editing.files import AgentFiles
 from core.debugger.evaluations.proof_records import Candidate
 from core.debugger.fix.places import places_of
-from core.debugger.repair.candidates import applied, blocks_of, change_of
+from core.debugger.repair.candidates import from_blocks
 from core.llm.replies import split_thinking
 from core.schema.errors import LLMError, UsageError
 from core.schema.messages import LLMRequest, Message, Purpose, Sampling
@@ -79,14 +79,15 @@ async def propose(
         costs += [reply.cost] if reply.cost is not None else []
         proposal = proposal.replace(calls=call, cost=sum(costs) if costs else None)
         text = split_thinking(reply.text)[1]
-        changed, refused = applied(blocks_of(text), files, resources, shown)
-        if changed and not refused:
-            step = causes[0].step if causes else 0
-            candidate = change_of(changed, files, what=_sentence(text), origin="LLM", step=step)
+        step = causes[0].step if causes else 0
+        try:
+            candidate = from_blocks(
+                text, files, resources, shown, what=_sentence(text), origin="LLM", step=step
+            )
+        except UsageError as error:
+            problem = str(error)
+        else:
             return proposal.replace(candidate=candidate, problem="")
-        problem = (
-            "\n".join(f"{each.file}: {each.why}" for each in refused) or "There is no block in the reply."
-        )
         proposal = proposal.replace(problem=problem)
         messages += [Message(role="assistant", text=text), Message(role="user", text=_AGAIN + problem)]
     return proposal

@@ -42,6 +42,46 @@ def test_blocks_are_read_with_and_without_what_llms_write_around_them():
 
 
 @pytest.mark.parametrize(
+    "line", ["File: {}", "**File:** `{}`", "### `{}`:", "{}\n", "```toml\n{}", "First:\n\n{}\n\n```toml"]
+)
+@pytest.mark.parametrize("name", ["a/b.toml", "policies/mine/my policy (2).md"])
+def test_the_name_of_a_file_is_read_as_it_is_written(line, name):
+    named = block("", "x = 1", "x = 2")
+    assert blocks_of(line.format(name) + named) == [(name, "x = 1\n", "x = 2\n")]
+
+
+def test_a_block_without_a_name_is_of_the_file_before(agent):
+    second = (RESOURCES / PROMPT).read_text().splitlines()[-1]
+    text = block(PROMPT, FIRST, "First.") + "And then this:" + block("", second, "Second.")
+    candidate = from_blocks(text, *agent)
+    assert candidate.files[PROMPT].startswith("First.\n")
+    assert candidate.files[PROMPT].endswith("\nSecond.\n")
+
+
+@pytest.mark.parametrize(
+    ("broken", "why"),
+    [
+        (lambda text: text.replace("=======\n", "", 1), "Block 1 is not whole"),
+        (lambda text: "<<<< SEARCH".join(text.rsplit("<<<<<<< SEARCH", 1)), "Block 2 is not whole"),
+        (lambda text: text.removesuffix(">>>>>>> REPLACE\n"), "Block 2 is not whole"),
+        (lambda text: text.removeprefix(PROMPT), "Block 1 is of no file"),
+    ],
+)
+def test_half_a_change_is_none(agent, broken, why):
+    with pytest.raises(UsageError, match=why):
+        from_blocks(broken(block(PROMPT, FIRST, "First.") + block(PROMPT, "of", "to")), *agent)
+
+
+@pytest.mark.parametrize(("end", "put"), [("\n", "Four."), ("\r\n", "Four.\nFive.")])
+def test_the_last_line_of_a_file_may_have_no_end(agent, tmp_path, end, put):
+    own = tmp_path / PROMPT
+    own.parent.mkdir(parents=True)
+    own.write_bytes(end.join(("One.", "Two.", "Three.")).encode())
+    candidate = from_blocks(block(PROMPT, "Two.\nThree.", put), *agent)
+    assert candidate.files == {PROMPT: f"One.{end}{put.replace(chr(10), end)}"}
+
+
+@pytest.mark.parametrize(
     "name", ["settings/settings.toml", "settings.toml", "../settings.toml", "/etc/passwd"]
 )
 def test_no_block_reads_or_writes_what_is_no_file_of_an_agent(agent, tmp_path, name):

@@ -397,6 +397,8 @@ def _outcome(
         return "not mended", "The failed run fails with it as well."
     if proof.harmed:
         return "harmful", "Runs that succeed without it fail with it."
+    if not repair.choosing and proof.again.unchanged:
+        return "inconclusive", "The failed run succeeds without it as well."
     if not results.is_enough(name):
         words = f"The evidence is {ratio_words(proof.evidence)} of {ENOUGH:.0f} to 1 that is asked."
         alone = "" if chosen.mended or not chosen.judged else "It mends the failed run, and no other so far."

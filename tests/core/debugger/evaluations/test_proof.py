@@ -159,6 +159,17 @@ def test_with_too_few_cases_to_choose_by_it_is_mended_at_best(store):
     assert "fewer than 5 other cases" in proof.candidates[0].why
 
 
+def test_with_too_few_cases_nothing_is_said_of_a_change_without_which_the_run_succeeds_as_well(store):
+    run = made(store, False, task="airline/book-flight", llm="rules")
+    plan = repair_plan(RepairRequest(run=run, candidates=(CHANGE,)), store, Environments())
+    few = plan.replace(repair=plan.repair.replace(choosing=(), sealed=plan.repair.sealed[:2]))
+    _, proof = carried_out(store, few, lambda case: True)
+    assert (proof.candidates[0].outcome, proof.candidates[0].why) == (
+        "inconclusive",
+        "The failed run succeeds without it as well.",
+    )
+
+
 def test_what_fails_with_and_without_the_change_is_not_harmed_by_it(store):
     made(store, True, seed=100)
     _, proof = carried_out(store, planned(store), lambda case: with_it(case) and case.seed < 100)

@@ -258,8 +258,11 @@ class FixService(Service[FixView]):
         view = self.view
         if view.why_not:
             raise UsageError(view.why_not)
-        if view.irreversible and not confirmed:
-            raise UsageError(f"{view.irreversible}. Tick the box to accept this, then run again.")
+        # More may have been sent since it was shown, by the run before.
+        irreversible = self.session.branches.not_taken_back(view.run, view.step)
+        if irreversible and not (confirmed and irreversible == view.irreversible):
+            self.show(irreversible=irreversible)
+            raise UsageError(f"{irreversible}. Tick the box to accept this, then run again.")
         place = self._place(name)
         checked, recognised = self._texts.checked(place, text)
         if checked.problem:

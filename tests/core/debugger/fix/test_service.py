@@ -250,6 +250,10 @@ def test_what_cannot_be_or_has_to_be_known_first_is_told_and_nothing_is_saved_or
     live.wait(lambda: fix.view.irreversible == stays)
     fix.service.rerun(NAME, text, confirmed=False)
     live.wait(lambda: "Tick the box to accept this" in fix.view.problem)
+    more = f"{stays}, POST http://shop/pay (step 2)"
+    monkeypatch.setattr(live.session.branches, "not_taken_back", lambda run, step: more)
+    fix.service.rerun(NAME, text, confirmed=True)  # What was accepted is less.
+    live.wait(lambda: fix.view.irreversible == more and f"{more}. Tick the box" in fix.view.problem)
     assert fix.view.rerun is None
     assert (live.config / NAME).read_text() == before
 

@@ -99,14 +99,14 @@ class Reruns:
         self._session = session
         self._in_place: ActionInPlace | None = None
         """The action that waits to be put in place of the next one of the run made last."""
-        self._left: int | None = None
-        """The run that was current when the task was asked for afresh; None if that is not awaited."""
+        self._left: tuple[int, str, int] | None = None
+        """The run that was current when a task was asked for afresh, that task and its seed; None if none was."""
         self._begun = False
         """Whether the run made last was told to continue."""
 
     def forget(self) -> None:
         """A run is about to be made: what the one before waited for does not happen any more."""
-        self._in_place, self._begun = None, False
+        self._in_place, self._left, self._begun = None, None, False
 
     def go_on(self, in_place: ActionInPlace | None = None) -> None:
         """Have the run that was just made continue; with an action in place of the agent's next one."""
@@ -117,7 +117,8 @@ class Reruns:
         """Do the task of a run again from its start, at the same seed, with the files as they are now."""
         session = self._session
         url, instruction = (row.start_url, row.instruction) if row.environment == "web" else ("", "")
-        self._left = session.session.run or 0
+        self.forget()
+        self._left = (session.session.run or 0, row.task, row.seed)
         session.agent.set_preset(row.preset)
         session.agent.set_llm(llm)
         session.tasks.open(row.task, row.seed, url=url, instruction=instruction, profile=row.profile or "")
@@ -138,9 +139,10 @@ class Reruns:
 
         Raises TraceError.
         """
-        if self._left is not None and session.run not in (None, self._left) and session.mode != "opening":
-            self._left = None
-            rerun = Rerun(run=session.run, fresh=True)
+        if self._left is not None and session.mode != "opening" and session.run not in (None, self._left[0]):
+            wanted, self._left = self._left[1:], None
+            if wanted == (session.task, session.seed):
+                rerun = Rerun(run=session.run, fresh=True)
         if rerun is None or rerun.state == "lost" or not self._begun:
             return rerun, ""
         if session.run != rerun.run:

@@ -5,7 +5,7 @@ Files that were saved or kept here can be reverted: the old texts are held here.
 
 from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from core.agent.presets import ATTACHED
 from core.debugger.causes.finding import causes_of
@@ -292,22 +292,28 @@ class FixService(Service[FixView]):
             notice="",
         )
         self._reruns.forget()
+
+        def show(**known: Any) -> None:
+            if self.view.run == view.run:  # Another run may be in view by now.
+                self.show(**known)
+
         try:
             made = await self.session.branches.fork(view.run, view.step, changes)
         finally:
-            self.show(busy=False, doing="")
+            show(busy=False, doing="")
         if made is None:
-            raise UsageError(_GIVEN_UP)
+            show(problem=_GIVEN_UP)
+            return
         restored = self.services.store.pages.restored(made)
         if restored is not None and restored.grade == "lost":
-            self.show(rerun=Rerun(run=made, step=view.step, state="lost", words=restored.sentence))
+            show(rerun=Rerun(run=made, step=view.step, state="lost", words=restored.sentence))
             return
         words = "" if restored is None or restored.verified else restored.sentence
         if view.out_of_budget and (run := self.session.agent_run) is not None:
             limit = run.state.totals.page_actions + self.session.session.max_steps
             self.session.run_commands.set_max_steps(limit)
-            self.show(notice=f"The step limit is {limit} now: run {view.run} was out of its budget.")
-        self.show(rerun=Rerun(run=made, step=view.step, unchanged=unchanged, words=words))
+            show(notice=f"The step limit is {limit} now: run {view.run} was out of its budget.")
+        show(rerun=Rerun(run=made, step=view.step, unchanged=unchanged, words=words))
         in_place = None
         if place.kind == "action":
             in_place = ActionInPlace(self.session, made, view.run, view.step, parse_action(text))

@@ -9,6 +9,7 @@ import core.debugger.job_process
 from core.debugger.evaluations.engine import planned
 from core.debugger.evaluations.records import EvaluationPlan
 from core.debugger.features import Features
+from core.debugger.fix.views import FixView
 from core.schema.task import Verdict
 from core.storage.resources import RESOURCES
 from core.trace.evaluations import all_evaluations
@@ -256,6 +257,20 @@ def test_what_cannot_be_or_has_to_be_known_first_is_told_and_nothing_is_saved_or
     live.wait(lambda: fix.view.irreversible == more and f"{more}. Tick the box" in fix.view.problem)
     assert fix.view.rerun is None
     assert (live.config / NAME).read_text() == before
+
+
+def test_a_run_that_was_made_shows_only_where_its_own_is_in_view(fix, failed, live, monkeypatch):
+    text, went_on = fix.open(failed, 1).text.text, []
+
+    async def fork(run, step, changes) -> int:
+        fix.service.view = FixView(run=4711)  # Another one was opened meanwhile.
+        return run
+
+    monkeypatch.setattr(live.session.branches, "fork", fork)
+    monkeypatch.setattr(fix.service._reruns, "go_on", went_on.append)
+    fix.service.rerun(NAME, text, confirmed=False)
+    live.wait(lambda: went_on)
+    assert fix.service.view == FixView(run=4711)
 
 
 def test_another_action_is_taken_at_the_step_in_place_of_the_agent_s(fix, failed, live):

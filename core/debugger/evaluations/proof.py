@@ -389,7 +389,7 @@ def _outcome(
     """Return what came of a candidate, and why."""
     repair, name, chosen, sealed = results.repair, changed.name, proof.chosen, proof.sealed
     if not begun:
-        return ("inconclusive", ended) if ended else ("not tried", "")
+        return "not tried", ended
     again = results.again(name, changed.step)
     if again is None:
         return "inconclusive", ended or "The run that was made again could not be judged."

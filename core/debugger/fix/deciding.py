@@ -94,7 +94,7 @@ def with_proofs(clues: Iterable[Clue], proofs: Iterable[Proof], files: AgentFile
     for proof in proofs:
         for each in proof.candidates:
             change = each.candidate
-            if change.files in tried or not each.runs:
+            if change.files in tried or each.run is None:
                 continue
             tried.append(change.files)
             clue = next((one for one in found if one.has(change)), None)

@@ -93,7 +93,7 @@ class ChangeProofs:
                     partial(_proof, name=request.name, is_over=is_over)
                 )
                 each, running.done = proof.candidates[0], proof.runs
-                running.proof = each if each.runs else None
+                running.proof = each if each.run is not None else None
                 self._on_news()
                 if is_over:
                     return ended_with[0]

@@ -192,6 +192,13 @@ def test_a_limit_leaves_it_inconclusive_and_says_why(store):
     )
 
 
+def test_a_change_that_a_limit_left_no_run_for_is_not_tried(store):
+    plan = planned(store, (CHANGE, CHANGE.replace(what="another")))
+    _, proof = carried_out(store, plan, lambda case: False, most=2)
+    assert [each.outcome for each in proof.candidates] == ["not mended", "not tried"]
+    assert proof.candidates[1].why == "A limit was reached."
+
+
 def test_a_change_that_does_not_hold_on_the_sealed_cases_is_not_proven(store):
     plan = planned(store)
     assert plan.repair is not None

@@ -8,7 +8,9 @@ from core.debugger.causes.finding import causes_of
 from core.debugger.causes.kinds import limits
 from core.debugger.causes.kinds.limits import loop_of
 from core.debugger.editing.files import AgentFiles
-from core.debugger.fix.deciding import _bisected, clues_of
+from core.debugger.evaluations.proof_records import Candidate, CandidateProof, Proof
+from core.debugger.fix.deciding import _bisected, clues_of, with_proofs
+from core.debugger.fix.views import Clue
 from core.schema.action_space import Permissible
 from core.schema.step import Diagram, Recognised
 from core.schema.task import Verdict
@@ -127,3 +129,12 @@ def test_the_limit_that_ended_a_run_is_named(store, tmp_path, monkeypatch, budge
     first, *_ = clues_of(store, store.run(run), agent_resources_of(tmp_path), AgentFiles(tmp_path))
     assert first.what.startswith("This is the last step. The run was out of its budget after 2 steps")
     assert said in first.what
+
+
+def test_a_proof_that_did_not_come_to_a_change_leaves_what_was_known_of_it(tmp_path) -> None:
+    change = Candidate(what="a", files={"prompts/plain/system.j2": "a"})
+    proven = CandidateProof(candidate=change, outcome="proven", runs=9, run=2)
+    later = proven.replace(outcome="not tried", runs=1, run=None)
+    proofs = [Proof(run=1, candidates=(each,)) for each in (later, proven)]
+    (clue,) = with_proofs([Clue(step=1, what="x", candidate=change)], proofs, AgentFiles(tmp_path))
+    assert clue.proof == proven

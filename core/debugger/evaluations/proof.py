@@ -365,7 +365,8 @@ def _proof_of(
     own = [run for case, run in by_case.items() if case.variant in (UNCHANGED, name)]
     costs = [run.cost for run in own if run.cost is not None]
     chosen, sealed = results.pairs(name, repair.choosing), results.pairs(name, repair.sealed)
-    harmed = [by_case[case_at(name, spot)].run for spot in results.harmed(name)]
+    at_fault = results.harmed(name)
+    harmed = [by_case[case_at(name, spot)].run for spot in at_fault]
     tried = [spot for spot in repair.others if results.of(name, spot) is not None]
     proof = CandidateProof(
         candidate=candidate,
@@ -373,6 +374,7 @@ def _proof_of(
         chosen=chosen,
         evidence=evidence(chosen.mended, chosen.harmed),
         others=len(tried),
+        others_harmed=len({*at_fault} & {*tried}),
         harmed=tuple(run for run in harmed if run is not None),
         sealed=sealed,
         run=next((run.run for run in reversed(made) if run.success), made[-1].run if made else None),

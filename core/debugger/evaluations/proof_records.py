@@ -100,6 +100,7 @@ class CandidateProof(Record):
     """How much likelier these pairs are if the change helps than if it has no effect."""
     others: int = 0
     """Cases that had passed and were tried with it."""
+    others_harmed: int = 0
     harmed: tuple[int, ...] = ()
     """Runs with it that fail, where those without it pass."""
     sealed: Pairs = Pairs()
@@ -120,7 +121,7 @@ class CandidateProof(Record):
         if self.sealed.judged:
             parts.append(f"sealed {self.sealed.changed} of {self.sealed.judged}")
         if self.others:
-            parts.append(f"{self.others - len(self.harmed)} of {self.others} others unharmed")
+            parts.append(f"{self.others - self.others_harmed} of {self.others} others unharmed")
         return ", ".join(parts)
 
 

@@ -120,6 +120,18 @@ def test_a_change_that_breaks_what_passed_is_harmful_and_says_so_first(store):
     assert not any(case.seed in {spot.seed for spot in plan.repair.sealed} for case in cases)
 
 
+def test_harm_to_the_cases_to_choose_by_leaves_the_others_unharmed(store):
+    for number in range(3):
+        made(store, True, seed=100 + number)
+    plan = planned(store, pairs=14)
+    first = plan.repair.choosing[0].seed
+    plays = lambda case: case.seed >= 100 or with_it(case) != (case.seed == first)  # noqa: E731
+    _, proof = carried_out(store, plan, plays)
+    (candidate,) = proof.candidates
+    assert len(candidate.harmed) == 1
+    assert candidate.sentence.endswith("3 of 3 others unharmed")
+
+
 def test_a_second_repair_of_a_run_learns_nothing_from_the_runs_with_the_first_change(store):
     for number in range(3):
         made(store, True, seed=100 + number)

@@ -44,8 +44,7 @@ def causes_json(causes: Iterable[Cause]) -> list[dict[str, object]]:
 def _lines(number: int, cause: Cause) -> str:
     head = f"{number}. {cause.what} ({cause.certainty}: {cause.why})"
     evidence = [
-        f"   {f'run {one.run}, ' if one.run is not None else ''}{f'step {one.step}, ' if one.step else ''}{one.part}: "
-        + one.text.strip().replace("\n", " ⏎ ")[:300]
+        f"   {one.where}: " + one.text.strip().replace("\n", " ⏎ ")[:300]
         for one in cause.evidence
         if one.text.strip()
     ]

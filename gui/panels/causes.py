@@ -115,7 +115,7 @@ def _details(clue: Clue, *, leads_to_fix: bool) -> Iterator[Row]:
     """Yield evidence, place, change and proof of the clue that is open."""
     for at, one in enumerate(clue.evidence):
         yield Row(
-            text=_where(one),
+            text=one.where.capitalize(),
             detail=cut_middle(one.text.strip(), _EVIDENCE_LETTERS),
             link=True,
             indent=1,
@@ -145,11 +145,7 @@ def _diff(clue: Clue, seen: str) -> Iterator[Row]:
     if clue.candidate is None:
         return
     marks = {"+": ("good", "added"), "-": ("bad", "removed")}
-    changed = [
-        line
-        for line in clue.candidate.diff.splitlines()
-        if line[:1] in marks and line[:4] not in ("+++ ", "--- ")
-    ]
+    changed = [line for lines in clue.candidate.diffs for line in lines[2:] if line[:1] in marks]
     for at, line in enumerate(changed[:_DIFF_LINES]):
         tone, word = marks[line[0]]
         text = line[1:].strip() or " "
@@ -168,11 +164,6 @@ def _outcome(clue: Clue) -> str:
     outcome = clue.proof.outcome if clue.proof is not None else ""
     of_files = "in use" if clue.in_use else "files changed since" if clue.stale else ""
     return ", ".join(filter(None, (outcome, of_files)))
-
-
-def _where(evidence: Evidence) -> str:
-    of = f"run {evidence.run}, " if evidence.run is not None else ""
-    return f"{of}step {evidence.step}, {evidence.part}".capitalize()
 
 
 class CausesPanel(QWidget):

@@ -21,12 +21,19 @@ class Evidence(Record):
     """Something in the trace that speaks for a cause."""
 
     step: int
+    """0 for a whole run."""
     part: EvidencePart
     text: str
     run: int | None = None
     """The run it is of, if that is not the failed one."""
     ref: Ref | None = None
     """The element of the page that it is about."""
+
+    @property
+    def where(self) -> str:
+        """What it is of, such as ``run 7, step 3, page``; of a whole run without the step."""
+        run = f"run {self.run}" if self.run is not None else ""
+        return ", ".join(filter(None, (run, f"step {self.step}" if self.step else "", self.part)))
 
 
 class Patch(Record):

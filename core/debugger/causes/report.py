@@ -39,8 +39,7 @@ def _lines(store: TraceStore, row: RunRow, causes: Sequence[Cause]) -> Iterator[
         what = f"{cause.place}, step {cause.step}: {cause.what} ({cause.certainty}: {cause.why})"
         yield f"- {_in_one_line(what)}"
         for one in cause.evidence:
-            of = f"run {one.run}, " if one.run is not None else ""
-            yield f"  - {of}step {one.step}, {one.part}: {_in_one_line(one.text)[:_LONGEST_EVIDENCE]}"
+            yield f"  - {one.where}: {_in_one_line(one.text)[:_LONGEST_EVIDENCE]}"
         if cause.patch is not None:
             yield f"  - A change that may mend it, in {cause.patch.file}: replace"
             yield f"{_fenced(cause.patch.find.rstrip())}\nby\n{_fenced(cause.patch.put.rstrip())}"

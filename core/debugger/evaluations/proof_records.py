@@ -25,13 +25,18 @@ class Candidate(Record):
     """A hash of all other files of agents when it was made; empty if it is not known."""
 
     @property
+    def diffs(self) -> list[list[str]]:
+        """What it changes, as the lines of a unified diff of each file. The first two are its heading."""
+        pairs = ((name, self.base.get(name, "").splitlines(), text) for name, text in self.files.items())
+        return [
+            list(unified_diff(before, text.splitlines(), name, name, n=1, lineterm=""))
+            for name, before, text in pairs
+        ]
+
+    @property
     def diff(self) -> str:
         """What it changes, as a unified diff."""
-        parts = []
-        for name, text in self.files.items():
-            before = self.base.get(name, "").splitlines()
-            parts.append("\n".join(unified_diff(before, text.splitlines(), name, name, n=1, lineterm="")))
-        return "\n".join(parts)
+        return "\n".join("\n".join(lines) for lines in self.diffs)
 
 
 class Spot(Record):

@@ -50,7 +50,10 @@ def test_no_text_of_the_trace_ends_a_line_or_a_fence_of_the_report(store: TraceS
         step=1,
         what="The reply was\n# not an action.",
         why="It had\nno form.",
-        evidence=(Evidence(step=1, part="reply", text=f"  {FENCED}\n"),),
+        evidence=(
+            Evidence(step=1, part="reply", text=f"  {FENCED}\n"),
+            Evidence(step=0, part="success", run=7, text="took 9 steps"),
+        ),
         patch=Patch(file="prompts/x.j2", find=FENCED, put=f"````\n{FENCED}\n````"),
     )
     told = report_of(store, store.run(run), (cause,))
@@ -63,4 +66,5 @@ def test_no_text_of_the_trace_ends_a_line_or_a_fence_of_the_report(store: TraceS
         "## The reply",
     ]
     assert "  - step 1, reply: Reply so: ``` ACTION: stop [] ``` # Run 7" in lines
+    assert "  - run 7, success: took 9 steps" in lines
     assert f"`````\n````\n{FENCED}\n````\n`````" in told

@@ -39,9 +39,19 @@ BEFORE: tuple[Purpose, ...] = ("plan", "abstract", "parser", "decide", "rational
 R = TypeVar("R", bound=PhaseRecord)
 
 
-def read_of(page: Observation) -> list[tuple[str, str, str]]:
+def read_of(page: Observation) -> list[tuple[object, ...]]:
     """Return what a page says, as it is in another run too."""
-    return [(element.role, element.name, element.value) for element in page.elements]
+    return [
+        (
+            element.role,
+            element.name,
+            element.value,
+            *(state for state in element.states if state != "focused"),
+            *((option.label, option.selected) for option in element.options),
+            element.detail,
+        )
+        for element in page.elements
+    ]
 
 
 def values_of(parameter: Parameter) -> tuple[str, object]:

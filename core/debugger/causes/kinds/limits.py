@@ -43,7 +43,7 @@ def _line_below_heading(text: str, heading: str) -> int:
 
 
 def loop_of(steps: Sequence[StepRow]) -> tuple[int, int] | None:
-    """Return the first and last step of the first stretch that does the same at least three times on the same page."""
+    """Return the first and last step of the first stretch that does the same three times or more at an address."""
     ways = [(exactly(step) if step.action else "", step.url) for step in steps]
     for period in range(1, _LONGEST_PERIOD + 1):
         same = 0
@@ -60,7 +60,7 @@ def loop_of(steps: Sequence[StepRow]) -> tuple[int, int] | None:
 
 
 class Looped(CauseKind):
-    """The run did the same on the same page again and again."""
+    """The run did the same at the same address again and again."""
 
     name = "loop"
     weight = 0.5
@@ -75,9 +75,9 @@ class Looped(CauseKind):
             first,
             f"The run did the same from step {first} to step {end}: {step.in_words}.",
             Evidence(step=first, part="action", text=step.action),
-            Evidence(step=end, part="action", text=f"the page was the same: {step.url}"),
+            Evidence(step=end, part="action", text=f"the address was the same: {step.url}"),
             at=instruction_place(facts, first),
-            why="The instruction that held says nothing that ends it.",
+            why="It repeats the same actions at the same address.",
         )
 
 

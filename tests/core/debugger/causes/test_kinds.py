@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from core.debugger.causes.kinds import limits, replies, spaces
-from core.debugger.causes.kinds.page import PageComplained
+from core.debugger.causes.kinds.page import NoEffect, PageComplained
 from core.schema.messages import LLMReply
-from core.schema.observation import Box, Element, Observation
-from core.schema.step import Proposal
+from core.schema.observation import Box, Element, Observation, Option
+from core.schema.step import Acted, Proposal
 
 BOX = Box(x=0, y=0, width=9, height=9)
 
@@ -95,3 +95,34 @@ def test_steps_without_an_action_are_no_loop():
     nothing: Any = [step(number, "", in_words="no action") for number in range(1, 9)]
     assert limits.loop_of(nothing) is None
     assert limits.loop_of([step(number, "click [1]") for number in range(1, 9)]) == (1, 8)  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize(
+    ("after", "is_told"),
+    [
+        ({}, True),
+        ({"states": ("focused",)}, True),
+        ({"states": ("checked",)}, False),
+        ({"options": (Option(label="Red", value="r", selected=True),)}, False),
+        ({"detail": "red"}, False),
+    ],
+)
+def test_an_action_that_changed_what_can_be_read_had_an_effect(after, is_told):
+    before = page(("checkbox", "I agree"))
+    then = before.replace(elements=(before.elements[0].replace(**after),))
+    facts: Any = SimpleNamespace(
+        steps=[step(1, "click [1]"), step(2, "stop []")],
+        page=lambda number: (before, then)[number - 1],
+        part=lambda _number, _cls: Acted(effect="page action", outcome="done", target='checkbox "I agree"'),
+    )
+    assert bool(list(NoEffect().find(facts))) == is_told
+
+
+def test_a_loop_tells_of_the_address_alone():
+    steps = [step(number, "click [1]", url="http://localhost/") for number in (1, 2, 3)]
+    facts: Any = SimpleNamespace(
+        steps=steps, frames=lambda _: (), state_of=lambda _: "", state=lambda _: None
+    )
+    (cause,) = limits.Looped().find(facts)
+    assert cause.evidence[1].text == "the address was the same: http://localhost/"
+    assert "instruction" not in cause.why

@@ -98,8 +98,6 @@ class JudgesReason(CauseKind):
         reason = facts.row.verdict.reason
         said = [next(filter(None, groups)).strip() for groups in _MISSING.findall(reason)]
         wanted = {word for phrase in said for word in _words(phrase)}
-        if facts.row.verdict.success:
-            return
         for step in facts.steps:
             other = next(
                 filter(None, (_chosen_for(facts, step, *option) for option in _OPTION.findall(reason))), ""

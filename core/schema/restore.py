@@ -76,6 +76,8 @@ class PageDifference(Record):
     """Whether it counts among what changes by itself."""
     by_window: bool = False
     """Whether it is one of those, because the window now has another size."""
+    by_reader: bool = False
+    """Whether it is one of those, because an earlier version had read the page; none is since 0.2.0."""
 
     @property
     def words(self) -> str:
@@ -90,6 +92,8 @@ class PageDifference(Record):
 
     @property
     def _why(self) -> str:
+        if self.by_reader:
+            return "it was recorded by a version that read pages differently"
         return "the window has another size" if self.by_window else "changes by itself"
 
 
@@ -111,10 +115,12 @@ class Comparison(Record):
         """Return the grade with the number of differences, in words."""
         plain = sum(not difference.volatile for difference in self.differences)
         by_window = sum(difference.by_window for difference in self.differences)
-        volatile = len(self.differences) - plain - by_window
+        by_reader = sum(difference.by_reader for difference in self.differences)
+        volatile = len(self.differences) - plain - by_window - by_reader
         parts = [count(plain, "difference")] if plain else []
         parts += [f"{volatile} in parts that change by themselves"] if volatile else []
         parts += [f"{by_window} because of another window size"] if by_window else []
+        parts += [f"{by_reader} because an earlier version read pages differently"] if by_reader else []
         return f"{self.grade}, {' and '.join(parts)}" if parts else f"{self.grade}, no difference"
 
     @property

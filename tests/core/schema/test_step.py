@@ -1,5 +1,6 @@
 """The phases of a step, and what their records say of them."""
 
+import json
 from collections import Counter
 from typing import get_args
 
@@ -9,6 +10,7 @@ from core.schema.step import (
     PHASE_OF_PURPOSE,
     PHASES,
     RECORDS,
+    Acted,
     Decided,
     Proposal,
     Reviewed,
@@ -51,3 +53,24 @@ def test_the_action_of_a_step_is_the_reviewed_one_else_the_proposed_one():
     assert action_of((decided,)) == GoBack()
     assert action_of((decided, Reviewed(origin="person"))) is None
     assert last_reflection((decided,)) is None
+
+
+def test_going_back_in_a_run_of_an_earlier_version_is_read():
+    of_0_2_0 = {
+        "what": "changed",
+        "part": "value",
+        "before": "a",
+        "now": "b",
+        "volatile": True,
+        "by_reader": True,
+    }
+    restored = {
+        "step": 1,
+        "grade": "same page",
+        "comparison": {"grade": "same page", "differences": [of_0_2_0]},
+    }
+    acted = Acted.model_validate_json(
+        json.dumps({"effect": "go back", "outcome": "done", "restored": restored})
+    )
+    assert acted.restored is not None
+    assert acted.restored.comparison.sentence.endswith("1 because an earlier version read pages differently")

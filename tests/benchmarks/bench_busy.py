@@ -9,9 +9,10 @@ actions, a step recorded as failed on the busy machine only, a page or a browser
 taken for dead there. What differs is done once more, idle and busy, for a page
 may do by chance what no patience can change; the exit code is 1 where it
 differs again, or where fewer than nine in ten idle runs succeed. Waiting is no
-action here: where a page had more time, there is nothing to wait for. How long the busy runs take depends on the machine more
-than on anything else: when the minutes for a browser are over, no further one
-begins, and it is said how many were left out.
+action here: where a page had more time, there is nothing to wait for. How long
+the busy runs take depends on the machine more than on anything else: when the
+minutes for a browser are over, no further one begins, and it is said how many
+were left out.
 """
 
 import argparse

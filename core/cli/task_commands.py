@@ -110,6 +110,12 @@ def add_window_commands(app: typer.Typer, open_window: Callable[..., int]) -> No
             ),
         ] = None,
         llm: LLMName = None,
+        env: Annotated[
+            list[str] | None,
+            typer.Option(
+                metavar="NAME", help="A key of yours that the agent gets as this variable. Repeat it."
+            ),
+        ] = None,
     ) -> None:
         """Open the window and attach your own agent to its browser and your LLM."""
         from core.debugger.attach.views import AttachRequest
@@ -123,6 +129,7 @@ def add_window_commands(app: typer.Typer, open_window: Callable[..., int]) -> No
             seed=chosen.seed,
             url=chosen.url,
             instruction=chosen.instruction,
+            env=tuple(env or ()),
         )
         show_window(world, "llm", task=chosen.task, chosen=True, llm=llm or "", attach=request)
 

@@ -58,6 +58,7 @@ class AttachDialog(QDialog):
         """Fill in the fields."""
         self.command.setText(shlex.join(request.command))
         self.folder.setText(request.folder)
+        self.env.setText(" ".join(request.env))
         self.task.setText(request.task)
         self.seed.setValue(request.seed)
         self.url.setText(request.url)
@@ -81,6 +82,7 @@ class AttachDialog(QDialog):
             url="" if task else self.url.text().strip(),
             instruction="" if task else self.instruction.text().strip(),
             browser=self.browser.currentText().strip(),
+            env=tuple(self.env.text().split()),
         )
 
     @Slot(object)
@@ -117,6 +119,8 @@ class AttachDialog(QDialog):
         self.folder = labelled(QLineEdit(self), "Folder to start it in")
         self.folder.setPlaceholderText(str(Path.cwd()))
         self.folder_button = key_button("Browse…", "Choose the folder", "Alt+B", self._on_folder)
+        self.env = labelled(QLineEdit(self), "Keys")
+        self.env.setPlaceholderText("Names of variables with keys that the program needs")
         self.task = labelled(QLineEdit(self), "Task")
         self.task.setPlaceholderText("miniwob/click-test-2, or empty for any page")
         self.task.textChanged.connect(self._refresh)
@@ -158,6 +162,7 @@ class AttachDialog(QDialog):
         rows = (
             ("Program", in_row(None, self.command)),
             ("Start in", in_row(None, (self.folder, 1), self.folder_button, spacing=6)),
+            ("Keys", in_row(None, self.env)),
             ("Task", in_row(None, (self.task, 1), QLabel("Seed", self), self.seed, spacing=6)),
             ("URL", in_row(None, self.url)),
             ("Instruction", in_row(None, self.instruction)),

@@ -105,7 +105,12 @@ class Remembered:
     """Which runs of the tree are open, and which branches are folded."""
     fork = _Kept("last/fork", Changes(), Changes.model_validate_json, _to_json)
     """The choices of the last fork."""
-    attach = _Kept("last/attach", AttachRequest(), AttachRequest.model_validate_json, _to_json)
+    attach = _Kept(
+        "last/attach",
+        AttachRequest(),
+        AttachRequest.model_validate_json,
+        lambda request: _to_json(request.kept),
+    )
     """The last attached agent."""
     bisect = _Kept[BisectRequest | None]("last/bisect", None, BisectRequest.model_validate_json, _to_json)
     """The settings of the last bisection."""

@@ -27,7 +27,9 @@ from core.browser.host import BrowserHost
 from core.browser.tabs import Tabs
 from core.debugger.attach.views import AttachRequest
 from core.environments.web import OPEN_TASK
+from core.llm.endpoints import ENVIRONMENT
 from core.schema.errors import UsageError
+from core.schema.secrets import HIDDEN_KEY
 from core.trace.records import RunRow
 from core.trace.store import TraceStore
 
@@ -71,8 +73,7 @@ class AttachedAgent:
     @property
     def preset(self) -> Preset:
         """What its runs are stored with, so that it can be started again."""
-        request = self.request.replace(folder=str(_folder_of(self.request)))
-        return ATTACHED.replace(text=request.model_dump_json())
+        return ATTACHED.replace(text=_stored(self.request).model_dump_json())
 
     @property
     def task(self) -> tuple[str, int, str, str]:
@@ -80,7 +81,7 @@ class AttachedAgent:
         request = self.request
         if request.task:
             return request.task, request.seed, "", ""
-        name = " ".join(request.command) or "an agent started elsewhere"
+        name = request.program if request.command else "an agent started elsewhere"
         return OPEN_TASK, request.seed, request.url or _BLANK, request.instruction or f"Attached: {name}"
 
     @property
@@ -97,6 +98,7 @@ class AttachedAgent:
             StandIn(Path(self._folder.name, "browsers"), self.addresses.browser, os.environ),
             instruction=instruction if request.task or request.instruction else "",
             url=url,
+            given={**os.environ, **{name: ENVIRONMENT[name] for name in request.env}},
         )
         program = AgentProgram(request.command, environment, _folder_of(request))
         await program.start()
@@ -146,7 +148,14 @@ class AttachedAgent:
 
 
 def check_agent(request: AttachRequest) -> None:
-    """Raise UsageError if there is no such program."""
+    """Raise UsageError if there is no such program, or a value for it is missing."""
+    if any(HIDDEN_KEY in word for word in request.command):
+        raise UsageError(
+            f"The program needs a value that is not stored, where its command has {HIDDEN_KEY}; attach it again, "
+            "and name a variable with --env instead of writing its value."
+        )
+    if missing := [name for name in request.env if name not in ENVIRONMENT]:
+        raise UsageError(f"The variable {missing[0]} is not set; set it, then start Backstep again.")
     if request.command:
         found_program(request.command, _folder_of(request))
 
@@ -156,6 +165,7 @@ async def open_agent(request: AttachRequest, host: BrowserHost, llm: Callable[[]
 
     `llm` gives who answers what is not a question of its.
     """
+    check_agent(request)
     folder = tempfile.TemporaryDirectory(prefix="attach-", ignore_cleanup_errors=True)
     try:
         bridge = AgentBridge(host, llm, HeldClock(Path(folder.name, "clock")))
@@ -169,8 +179,11 @@ async def open_agent(request: AttachRequest, host: BrowserHost, llm: Callable[[]
         raise
 
 
-def agent_of(store: TraceStore, row: RunRow) -> AttachRequest:
-    """Return how the agent of a stored run is started again; raises UsageError if it was started elsewhere."""
+def agent_of(store: TraceStore, row: RunRow, last: AttachRequest | None = None) -> AttachRequest:
+    """Return how the agent of a stored run is started again; raises UsageError if it was started elsewhere.
+
+    `last` is what was attached last; it still has the values that are not stored.
+    """
     try:
         request = AttachRequest.model_validate_json(store.preset_text(row.run))
     except ValidationError:
@@ -180,7 +193,11 @@ def agent_of(store: TraceStore, row: RunRow) -> AttachRequest:
             f"The agent of run {row.run} was started elsewhere and cannot be started again here; "
             "fork with a preset (Ctrl+Shift+F) to continue with a built-in agent."
         )
-    return request
+    return last if last is not None and _stored(last) == request else request
+
+
+def _stored(request: AttachRequest) -> AttachRequest:
+    return request.kept.replace(folder=str(_folder_of(request)))
 
 
 def _folder_of(request: AttachRequest) -> Path:

@@ -95,7 +95,7 @@ class AttachService(Service[AttachView]):
         from core.debugger.attach.agent import agent_of
 
         store = self.services.store
-        request = agent_of(store, row)
+        request = agent_of(store, row, self.view.request)
         agent = await self._begin(request)
         await self.services.use_browser(request.browser)
         led = agent.leads_back(setup, store, row, self.services.tabs, given=given)

@@ -1,10 +1,16 @@
 """The views of an attached agent."""
 
+import re
+from pathlib import PurePath
 from typing import Literal
 
 from core.attach.addresses import Addresses
 from core.schema.record import Record
 from core.schema.restore import Parted
+from core.schema.secrets import HIDDEN_KEY, has_key, kind_of_name
+
+_NAMED = re.compile(r"([\w.-]+)[\"']?\s*[=:]\s*")
+_SCRIPTS = (".py", ".js", ".mjs", ".cjs", ".ts", ".sh")
 
 
 class AttachRequest(Record):
@@ -21,6 +27,21 @@ class AttachRequest(Record):
     instruction: str = ""
     browser: str = ""
     """``embedded``, ``chromium``, or the path of a Chromium; empty for the one that the window has usually."""
+    env: tuple[str, ...] = ()
+    """The names of keys that the program gets from our environment."""
+
+    @property
+    def program(self) -> str:
+        """The name of the program, or of its script if there is one."""
+        words = [PurePath(word).name for word in self.command if "=" not in word and not word.startswith("-")]
+        words = [word for word in words if word != "env"] or ["a program"]
+        return next((word for word in words if word.endswith(_SCRIPTS)), words[0])
+
+    @property
+    def kept(self) -> "AttachRequest":
+        """The same as it is stored: without values of the command that are secret by their name or form."""
+        options = ("", *self.command)
+        return self.replace(command=tuple(map(_without_secret, options, self.command)))
 
 
 class Hold(Record):
@@ -52,3 +73,12 @@ class AttachView(Record):
     """The hold on an agent that was started elsewhere; None while nothing of it is held."""
     parted: Parted | None = None
     """Where it went another way than recorded, when it was last to be brought back to a step."""
+
+
+def _without_secret(before: str, word: str) -> str:
+    """Return a word of a command without a value that is secret, also by the option before it."""
+    for named in _NAMED.finditer(word):
+        if kind_of_name(named[1], word[named.end() :]):
+            return word[: named.end()] + HIDDEN_KEY
+    asked_for = before.startswith("-") and "=" not in before and kind_of_name(before, word)
+    return HIDDEN_KEY if has_key(word) or (asked_for and not word.startswith("-")) else word

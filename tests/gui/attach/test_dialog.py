@@ -15,6 +15,7 @@ REQUEST = AttachRequest(
     task="miniwob/click-test-2",
     seed=3,
     browser="chromium",
+    env=("GROQ_API_KEY",),
 )
 ADDRESSES = Addresses(
     llm="http://127.0.0.1:40123/v1",

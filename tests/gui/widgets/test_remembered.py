@@ -1,5 +1,6 @@
 from PySide6.QtCore import QByteArray, QSettings
 
+from core.debugger.attach.views import AttachRequest
 from gui.widgets.remembered import OpenedTask, Remembered
 
 
@@ -36,3 +37,8 @@ def test_a_layout_of_another_version_is_not_used(settings: QSettings):
     remembered.keep_layout("watch", QByteArray(b"state"), 1)
     assert remembered.layout("watch", 1) == QByteArray(b"state")
     assert remembered.layout("watch", 2) is None
+
+
+def test_a_key_in_the_command_of_an_agent_is_not_remembered(settings: QSettings):
+    Remembered(settings).attach = AttachRequest(command=("env", "GROQ_API_KEY=gsk_1a2b", "python", "a.py"))
+    assert Remembered(settings).attach.command == ("env", "GROQ_API_KEY=[key]", "python", "a.py")

@@ -1,0 +1,69 @@
+"""One attached agent: what its program is started with, and how it is let go."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from core.debugger.attach.agent import AttachedAgent, agent_of, check_agent, open_agent
+from core.debugger.attach.views import AttachRequest
+from core.llm.endpoints import TAKEN
+from core.llm.rules.llm import RulesLLM
+from core.schema.errors import UsageError
+
+REPORT = "import json, os, sys; json.dump([sys.argv[1:], dict(os.environ)], open('told', 'w'))"
+
+
+async def opened(request: AttachRequest) -> AttachedAgent:
+    host = cast("Any", None)  # No browser is asked for.
+    return await open_agent(request, host, RulesLLM)
+
+
+@pytest.mark.program
+async def test_a_named_key_reaches_the_program_and_its_value_is_not_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(TAKEN, "GROQ_API_KEY", "gsk_1a2b3c")
+    monkeypatch.setitem(TAKEN, "OTHER_API_KEY", "other")
+    command = (sys.executable, "-c", REPORT, "--token", "4711")
+    agent = await opened(AttachRequest(command=command, folder=str(tmp_path), env=("GROQ_API_KEY",)))
+    try:
+        await agent.start("", "about:blank")
+        assert agent._following is not None
+        await agent._following
+    finally:
+        await agent.end()
+    arguments, environment = json.loads((tmp_path / "told").read_text())
+    assert arguments == ["--token", "4711"]
+    assert environment["GROQ_API_KEY"] == "gsk_1a2b3c"
+    assert "OTHER_API_KEY" not in environment
+    assert "gsk_1a2b3c" not in agent.preset.text
+    assert "4711" not in agent.preset.text + "".join(map(str, agent.task))
+
+
+@pytest.mark.parametrize(
+    ("request_", "why"),
+    [
+        (AttachRequest(command=("env", "TOKEN=[key]", "python")), "name a variable with --env"),
+        (AttachRequest(command=("python",), env=("NOT_SET_AT_ALL",)), "NOT_SET_AT_ALL is not set"),
+    ],
+)
+def test_a_program_whose_value_is_missing_is_not_started(request_: AttachRequest, why: str) -> None:
+    with pytest.raises(UsageError, match=why):
+        check_agent(request_)
+
+
+async def test_an_agent_that_was_attached_last_is_started_again_with_what_is_not_stored() -> None:
+    request = AttachRequest(command=("env", "TOKEN=4711", sys.executable))
+    agent = await opened(request)
+    await agent.end()
+
+    class Stored:
+        def preset_text(self, run: int) -> str:
+            return agent.preset.text
+
+    store, row = cast("Any", Stored()), cast("Any", type("Row", (), {"run": 1}))
+    assert agent_of(store, row, request) == request
+    assert agent_of(store, row).command == ("env", "TOKEN=[key]", sys.executable)

@@ -16,6 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
+from starlette.types import Send
 
 from core.attach.partly import Partly, format_of, refusal
 from core.attach.wire_formats import FORMATS, WireFormat, error_body
@@ -88,8 +89,8 @@ class AgentQuestion:
                     return Response(data, status, media_type="application/json")
                 if first is not None and self.over.is_set() and self._pieces.qsize() == 1:
                     return Response(first, headers=self._headers)  # Costs less than a stream of one piece.
-                return StreamingResponse(self._rest(first), headers=self._headers)
-        return StreamingResponse(self._rest(self._sign_of_life), headers=self._headers)
+                return _Pieces(self._rest(first), headers=self._headers)
+        return _Pieces(self._rest(self._sign_of_life), headers=self._headers)
 
     @property
     def _headers(self) -> dict[str, str]:
@@ -110,9 +111,20 @@ class AgentQuestion:
             except TimeoutError:
                 piece = self._sign_of_life
         if self._refusal is not None:
-            # The status has gone out: clients find the error in the body.
-            _, data = self._refusal
-            yield b"data: " + data + b"\n\n" if self.streamed else data
+            # The status has gone out: a stream has an event for errors, and what is no stream is broken off.
+            if not self.streamed:
+                raise _BrokenOff
+            yield b"data: " + self._refusal[1] + b"\n\n"
+
+
+class _BrokenOff(Exception):
+    """An answer is not sent to its end, which clients take for a lost connection, and ask again."""
+
+
+class _Pieces(StreamingResponse):
+    async def stream_response(self, send: Send) -> None:
+        with contextlib.suppress(_BrokenOff):
+            await super().stream_response(send)
 
 
 class Gateway:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 import os
 import socket
 from collections.abc import Iterator
@@ -36,6 +37,10 @@ _NOT_CROSS_SITE = ("same-origin", "none", "")
 """Of the header by which browsers tell from where they ask, where they send no origin."""
 
 
+def _is_failure(record: logging.LogRecord) -> bool:
+    return "without completing response" not in record.getMessage()
+
+
 class AgentServer:
     """Serves an application on a port of this machine, on the running loop, and to no web page."""
 
@@ -58,6 +63,8 @@ class AgentServer:
             ws_ping_interval=None,
         )
         self._server = _Server(config)
+        # An answer that is broken off is meant to be.
+        logging.getLogger("uvicorn.error").addFilter(_is_failure)
         self._serving: asyncio.Task[None] | None = None
 
     async def _serve_programs(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -282,6 +282,44 @@ async def test_a_refusal_of_the_server_is_one_for_the_agent(stage, llm_server):
             await client.chat.completions.create(model="gpt-4", messages=MESSAGES)
 
 
+@pytest.fixture
+def alive(monkeypatch):
+    """Is set once a sign of life goes out, which is soon."""
+    monkeypatch.setattr(gateway_module, "_BEAT", 0.05)
+    alive, sign = asyncio.Event(), AgentQuestion._sign_of_life.fget
+    monkeypatch.setattr(AgentQuestion, "_sign_of_life", property(lambda self: alive.set() or sign(self)))
+    return alive
+
+
+async def test_a_client_asks_again_if_its_call_fails_after_a_sign_of_life(stage, llm_server, alive, caplog):
+    llm_server.fail(503, "overloaded")
+    llm_server.say("At last.")
+    ask = stage.gateway._ask
+
+    async def late(question):
+        await alive.wait()
+        await ask(question)
+
+    stage.gateway._ask = late
+    async with stage.client(max_retries=1) as client:
+        answer = await client.chat.completions.create(model="gpt-4", messages=MESSAGES)
+    assert answer.choices[0].message.content == "At last."
+    assert len(stage.questions) == 2
+    assert all(record.name != "uvicorn.error" for record in caplog.records)
+
+
+async def test_a_stream_that_fails_after_a_sign_of_life_says_why(stage, alive):
+    async def ask(question):
+        await alive.wait()
+        refuse(question, LLMError("The server is overloaded."))
+
+    stage.gateway._ask = ask
+    async with stage.client() as client:
+        stream = await client.chat.completions.create(model="gpt-4", messages=MESSAGES, stream=True)
+        with pytest.raises(openai.APIError, match="overloaded"):
+            [chunk async for chunk in stream]
+
+
 async def test_a_server_that_is_gone_is_a_bad_gateway(stage, unused_tcp_port):
     stage.llm = OpenAICompatibleLLM("gone", base_url=f"http://127.0.0.1:{unused_tcp_port}/v1")
     async with stage.client() as client:

@@ -10,7 +10,7 @@ import binascii
 import json
 import re
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, Protocol, get_args
 from uuid import uuid4
 
@@ -104,6 +104,24 @@ def _words(thing: object, *names: str) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
+def _came(
+    asked: Sequence[Message], items: Sequence[dict[str, Any] | None], sent: Sequence[Message]
+) -> list[tuple[Message, dict[str, Any] | None]]:
+    """Return each message that is sent with the item that it came as; None for a changed one.
+
+    Messages may read alike that came otherwise: one that is where it was has its own item.
+    """
+    left = dict(enumerate(zip(asked, items, strict=True)))
+    kept = {
+        at: left.pop(at)[1] for at, (one, other) in enumerate(zip(asked, sent, strict=False)) if one == other
+    }
+    found = []
+    for at, message in enumerate(sent):
+        moved = next((old for old, (one, _) in left.items() if at not in kept and one == message), None)
+        found.append((message, kept.get(at) if moved is None else left.pop(moved)[1]))
+    return found
+
+
 def _items(value: object) -> list[dict[str, Any]]:
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
@@ -192,12 +210,10 @@ class ChatFormat:
     def rewritten(self, body: dict[str, Any], asked: LLMRequest, sent: LLMRequest) -> dict[str, Any]:
         if sent.messages == asked.messages:
             return body
-        came = dict(zip(asked.messages, _items(body.get("messages")), strict=True))
+        came = _came(asked.messages, _items(body.get("messages")), sent.messages)
         return {
             **body,
-            "messages": [
-                came.get(message) or shaped_message(message, images=True) for message in sent.messages
-            ],
+            "messages": [item or shaped_message(message, images=True) for message, item in came],
         }
 
     def whole(self, reply: LLMReply, body: dict[str, Any]) -> dict[str, Any]:
@@ -312,15 +328,13 @@ class ResponsesFormat:
     def rewritten(self, body: dict[str, Any], asked: LLMRequest, sent: LLMRequest) -> dict[str, Any]:
         if sent.messages == asked.messages:
             return body
-        came = dict(self._messages(body))
+        came = _came(asked.messages, [item for _, item in self._messages(body)], sent.messages)
         instructions = _words(body, "instructions")
-        messages = list(sent.messages)
         changed = {name: value for name, value in body.items() if name != "instructions"}
-        if instructions and messages and messages[0].role == "system":
-            changed["instructions"] = messages.pop(0).text
-        items = (came.get(message) or tuple(_message_items(message)) for message in messages)
+        if instructions and came and came[0][0].role == "system":
+            changed["instructions"] = came.pop(0)[0].text
         changed["input"] = [
-            one for found in items for one in ((found,) if isinstance(found, dict) else found)
+            one for message, item in came for one in (_message_items(message) if item is None else (item,))
         ]
         return changed
 

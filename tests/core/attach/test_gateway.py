@@ -15,6 +15,7 @@ from core.attach.gateway import AgentQuestion, Gateway
 from core.attach.partly import Partly
 from core.attach.server import AgentServer
 from core.attach.upstream import QuestionLLM, answer_beside, refuse
+from core.attach.wire_formats import CHAT, RESPONSES
 from core.llm.openai_compatible import OpenAICompatibleLLM
 from core.schema.errors import LLMError
 from core.schema.messages import LLMReply, Message, ToolCall, Usage
@@ -162,6 +163,22 @@ async def test_an_edited_request_is_sent_with_the_other_messages_as_they_came(st
     async with stage.client() as client:
         await client.chat.completions.create(model="gpt-4", messages=messages)
     assert llm_server.requests[0].body["messages"] == [messages[0], {"role": "user", "content": "Three"}]
+
+
+def test_of_messages_that_read_alike_each_stays_as_it_came():
+    alike = [{"role": "user", "name": name, "content": "Go"} for name in ("ada", "bob", "eve")]
+    chat = {"messages": alike}
+    responses = {
+        "instructions": "Be brief.",
+        "input": [{"role": "user", "id": name, "content": "Go"} for name in "abc"],
+    }
+    for format, body, items in ((CHAT, chat, "messages"), (RESPONSES, responses, "input")):
+        asked = format.read(body)
+        *before, first, second, third = asked.messages
+        edited = asked.replace(messages=(*before, first.replace(text="Stop"), second, third))
+        assert format.rewritten(body, asked, edited)[items][1:] == body[items][1:]
+        moved = asked.replace(messages=(*before, first.replace(text="Stop"), first, second, third))
+        assert format.rewritten(body, asked, moved)[items][2:] == [*body[items][2:], body[items][0]]
 
 
 @pytest.mark.parametrize("stream", [False, True])

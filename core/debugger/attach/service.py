@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from core.agent.branching import RunSetup
@@ -49,16 +50,16 @@ class AttachService(Service[AttachView]):
             run = await self.session.tasks.open_attached(
                 Opening(*agent.task, browser=request.browser, make=agent.make, preset=agent.preset)
             )
-            if run is None:
-                await self._end()
-                return
-            if request.command:
+            if run is not None and request.command and self._agent is agent:
                 episode = run.state.episode
                 await agent.start(episode.instruction, episode.start_url)
         except BaseException:
-            await self._end()
+            await self._end(agent)
             raise
-        self._attached(run)
+        if run is None or self._agent is not agent:  # Another one was attached meanwhile, or it was let go.
+            await self._end(agent)
+            return
+        self._attached(run, agent)
         self.session.run_commands.begin()
 
     async def _begin(self, request: AttachRequest) -> "AttachedAgent":
@@ -67,7 +68,7 @@ class AttachService(Service[AttachView]):
 
         browser = self.services.browsers(request.browser)
         check_agent(request)
-        await self._end()
+        await self._end(self._agent)
         if self._ending is not None:
             await asyncio.wait([self._ending])
         self.send(AttachView(request=request))
@@ -80,12 +81,10 @@ class AttachService(Service[AttachView]):
             agent.attachment.clock.on_change = self._on_hold
         return agent
 
-    def _attached(self, run: AgentRun) -> None:
+    def _attached(self, run: AgentRun, agent: "AttachedAgent") -> None:
         from core.attach.run import AttachedRun
 
         assert isinstance(run, AttachedRun)
-        agent = self._agent
-        assert agent is not None
         run.on_end = lambda: self._on_run_end(agent)
         run.on_note = lambda text: self.session.log("info", "agent", f"Step {run.state.number}: {text}")
         self.show(addresses=agent.addresses, running=agent.started)
@@ -99,10 +98,12 @@ class AttachService(Service[AttachView]):
         agent = await self._begin(request)
         await self.services.use_browser(request.browser)
         led = agent.leads_back(setup, store, row, self.services.tabs, given=given)
-        return AgentReturn(setup=led, begun=self._brought_back, given_up=self._end)
+        return AgentReturn(
+            setup=led, begun=partial(self._brought_back, agent), given_up=partial(self._end, agent)
+        )
 
-    def _brought_back(self, run: AgentRun, restored: Restored) -> None:
-        self._attached(run)
+    def _brought_back(self, agent: "AttachedAgent", run: AgentRun, restored: Restored) -> None:
+        self._attached(run, agent)
         self.show(parted=restored.parted)
 
     def _on_hold(self) -> None:
@@ -141,22 +142,25 @@ class AttachService(Service[AttachView]):
     @command
     async def detach(self) -> None:
         """Let the agent go: its program is ended, and its addresses are no longer valid."""
-        await self._end()
+        await self._end(self._agent)
 
     async def close(self) -> None:
         await super().close()
-        await self._end()
+        await self._end(self._agent)
         if self._ending is not None:
             await asyncio.wait([self._ending])
 
     def _on_run_end(self, agent: "AttachedAgent") -> None:
         if self._agent is agent:
-            self._ending = asyncio.ensure_future(self._end())
+            self._ending = asyncio.ensure_future(self._end(agent))
 
-    async def _end(self) -> None:
-        agent, self._agent = self._agent, None
-        if agent is not None:
-            await agent.end()
+    async def _end(self, agent: "AttachedAgent | None") -> None:
+        if agent is None:
+            return
+        if self._agent is agent:
+            self._agent = None
+        await agent.end()
+        if self._agent is None:
             self.show(addresses=None, running=False, hold=None)
 
 

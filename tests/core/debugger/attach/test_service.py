@@ -1,0 +1,82 @@
+"""Attaching one agent after the other, and letting them go."""
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+import pytest
+
+from core.attach.run import AttachedRun
+from core.debugger.attach.service import AttachService
+from core.debugger.attach.views import AttachRequest
+from core.llm.rules.llm import RulesLLM
+
+
+class Opened:
+    """A session whose tasks open when a test says so; each opening replaces the one before."""
+
+    def __init__(self) -> None:
+        self.begun = asyncio.Event()
+        self.queued: list[asyncio.Future[None]] = []
+        self.closers: list[Any] = []
+        self.worked = SimpleNamespace(send=lambda service: None)
+        self.branches = SimpleNamespace(lead_attached_by=lambda lead: None)
+        self.tasks, self.session = self, SimpleNamespace(llm="rules")
+        self.run_commands = SimpleNamespace(begin=self.begun.set)
+        self.openings: asyncio.Queue[asyncio.Future[object]] = asyncio.Queue()
+        self._opening: asyncio.Future[object] | None = None
+        routed = SimpleNamespace(llm_for=lambda purpose: RulesLLM())
+        self._services = SimpleNamespace(
+            browsers=lambda name: None, llms=SimpleNamespace(routed=lambda name: routed)
+        )
+
+    def services(self) -> Any:
+        return self._services
+
+    def queue(self, work: Any) -> None:
+        self.queued.append(asyncio.ensure_future(work))
+
+    async def open_attached(self, opening: object) -> object:
+        if self._opening is not None:
+            self._opening.cancel()
+        self._opening = asyncio.get_running_loop().create_future()
+        self.openings.put_nowait(self._opening)
+        return await self._opening
+
+
+def opened_run() -> AttachedRun:
+    return object.__new__(AttachedRun)
+
+
+@pytest.fixture
+async def session() -> Any:
+    made = Opened()
+    made.service = AttachService(cast("Any", made))  # type: ignore[attr-defined]
+    yield made
+    await made.closers[0]()
+    await asyncio.gather(*made.queued, return_exceptions=True)
+
+
+async def test_attaching_twice_attaches_the_second_agent(session: Any) -> None:
+    session.service.attach(AttachRequest())
+    await session.openings.get()
+    session.service.attach(AttachRequest(url="about:blank"))
+    (await session.openings.get()).set_result(opened_run())
+    await session.begun.wait()
+    view = session.service.view
+    assert view.request.url == "about:blank"
+    assert view.addresses is not None
+    _, writer = await asyncio.open_connection("127.0.0.1", urlsplit(view.addresses.llm).port)
+    writer.close()
+
+
+async def test_an_agent_that_is_let_go_while_its_task_opens_is_not_attached(session: Any) -> None:
+    session.service.attach(AttachRequest())
+    opening = await session.openings.get()
+    session.service.detach()
+    await session.queued[1]
+    opening.set_result(opened_run())
+    await session.queued[0]
+    assert (session.service.view.addresses, session.service.view.problem) == (None, "")
+    assert not session.begun.is_set()

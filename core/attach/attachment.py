@@ -263,8 +263,9 @@ class Attachment:
         return True
 
     def close(self) -> None:
-        """Refuse what waits, and let everything happen that comes later."""
+        """Refuse what waits, and let everything happen that comes later; for its run, the agent has ended."""
         self._closed = True
+        self.on_end(self.ended or ENDED)
         for arrival in tuple(self._arrived):
             if isinstance(arrival, HeldAct):
                 arrival.refuse(ENDED)

@@ -56,7 +56,8 @@ class HeldClock:
                 self.on_change()
 
     def _tell(self, since: float) -> None:
-        _BOTH.pack_into(self._shared, 0, self._total, since)
+        if not self._shared.closed:  # A call may be held longer than its agent is attached.
+            _BOTH.pack_into(self._shared, 0, self._total, since)
 
     def environment(self, given: Mapping[str, str]) -> dict[str, str]:
         """Return the variables that a program is started with besides `given`, so that its clock is this one."""

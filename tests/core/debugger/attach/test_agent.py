@@ -1,5 +1,6 @@
 """One attached agent: what its program is started with, and how it is let go."""
 
+import asyncio
 import json
 import sys
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Any, cast
 
 import pytest
 
+from core.attach.attachment import ENDED
 from core.debugger.attach.agent import AttachedAgent, agent_of, check_agent, open_agent
 from core.debugger.attach.views import AttachRequest
 from core.llm.endpoints import TAKEN
@@ -67,3 +69,12 @@ async def test_an_agent_that_was_attached_last_is_started_again_with_what_is_not
     store, row = cast("Any", Stored()), cast("Any", type("Row", (), {"run": 1}))
     assert agent_of(store, row, request) == request
     assert agent_of(store, row).command == ("env", "TOKEN=[key]", sys.executable)
+
+
+async def test_the_run_of_an_agent_that_is_let_go_does_not_wait_for_it() -> None:
+    agent = await opened(AttachRequest())
+    arrival = asyncio.ensure_future(agent.attachment.arrival())
+    with agent.attachment.clock.hold():
+        await agent.end()
+        assert await asyncio.wait_for(arrival, 10) is None
+    assert agent.attachment.ended == ENDED

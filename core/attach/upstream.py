@@ -138,15 +138,9 @@ async def answer_beside(llm: Answerer, path: str, body: dict[str, Any] | None) -
 
 
 async def _embeddings(llm: Answerer, body: dict[str, Any]) -> Response:
-    given = body.get("input")
-    texts = [given] if isinstance(given, str) else given
-    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        return JSONResponse(
-            error_body("input must be a string or a list of strings.", "invalid_request_error"), 400
-        )
     if isinstance(llm, OpenAICompatibleLLM):
         try:
-            found = await llm.embeddings(texts)
+            found = await llm.embeddings(body)
         except LLMError as error:
             return JSONResponse(error_body(str(error), "upstream_error"), 502)
         if isinstance(found, LLMFailure):
@@ -154,6 +148,12 @@ async def _embeddings(llm: Answerer, body: dict[str, Any]) -> Response:
                 error_body(f"{llm.server} {found.reason}.", "upstream_error"), found.status or 502
             )
         return JSONResponse(found)
+    given = body.get("input")
+    texts = [given] if isinstance(given, str) else given
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        return JSONResponse(
+            error_body("input must be a string or a list of strings.", "invalid_request_error"), 400
+        )
     from core.llm.embedding import HashedWords  # It takes numpy.
 
     vectors = await HashedWords().embed(texts)

@@ -69,6 +69,13 @@ def count_tokens(text: str) -> int:
     return total
 
 
+def tokens_of(given: object) -> int:
+    """Return the tokens of an input for vectors: texts, or numbers of tokens, or lists of them."""
+    if isinstance(given, list):
+        return sum(map(tokens_of, given))
+    return count_tokens(given) if isinstance(given, str) else 1
+
+
 def _letters(word: str) -> int:
     wide = sum(1 for char in word if ord(char) >= _IDEOGRAPHS)
     narrow = len(word.lstrip(" ")) - wide

@@ -169,7 +169,7 @@ class EndpointEmbedding:
         await self._llm.close()
 
     async def _ask(self, texts: list[str]) -> list[list[float]]:
-        answer = await self._llm.embeddings(texts)
+        answer = await self._llm.embeddings({"input": texts})
         if isinstance(answer, LLMFailure):
             raise LLMError(self._sentence(answer))
         found = answer.get("data") if isinstance(answer, dict) else None

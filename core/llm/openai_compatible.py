@@ -11,7 +11,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from core.llm.advice import FailedRequest, after_attempts, refused_for_good
-from core.llm.costs import Prices, count_tokens
+from core.llm.costs import Prices, tokens_of
 from core.llm.endpoints import header_keys, is_loopback, origin
 from core.llm.errors import (
     LLMFailure,
@@ -300,25 +300,26 @@ class OpenAICompatibleLLM:
             raise LLMError(await self._sentence(client, found, listing=True))
         return found
 
-    async def embeddings(self, texts: list[str]) -> Any:
-        """Return what the server answers for the vectors of texts, as plain JSON, or an LLMFailure.
+    async def embeddings(self, body: Mapping[str, Any]) -> Any:
+        """Return what the server answers to a request for vectors, as plain JSON, or an LLMFailure.
 
-        The user's limits hold as for a reply. Raises LLMError.
+        The model is this one's unless the request names one. The user's limits hold as for a reply. Raises LLMError.
         """
         from core.llm import wire
 
         client = (await self._open()).with_options(max_retries=self.attempts - 1)
 
         def estimate() -> int:
-            return sum(map(count_tokens, texts))
+            return tokens_of(body.get("input"))
 
         await self._await_turn(estimate)
+        model = str(body.get("model") or self.model)
         asked = client.embeddings.with_streaming_response.create(
-            model=self.model,
-            input=texts,
+            model=model,
+            input=[],
             encoding_format="float",
             extra_headers=self._left_out,
-            extra_body=self.body or None,
+            extra_body={**body, "model": model, **self.body},
         )
         answer = await self._whole(
             asked, wire.LARGEST_VECTORS, self.timeout_seconds, self.total_timeout_seconds
@@ -327,7 +328,7 @@ class OpenAICompatibleLLM:
             told = answer.get("usage") if isinstance(answer, dict) else None
             tokens = counted_tokens(told, "prompt_tokens")
             usage = Usage(prompt_tokens=estimate() if tokens is None else tokens, estimated=tokens is None)
-            self.meter.count(usage, self.prices.cost("", usage, self.model), self.model, "")
+            self.meter.count(usage, self.prices.cost("", usage, model), model, "")
         return answer
 
     async def _whole(

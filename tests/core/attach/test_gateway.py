@@ -9,6 +9,7 @@ import pytest
 from openai import AsyncAzureOpenAI, AsyncOpenAI
 from starlette.applications import Starlette
 from starlette.routing import Mount
+from werkzeug import Response
 
 from core.attach import gateway as gateway_module
 from core.attach.gateway import AgentQuestion, Gateway
@@ -390,6 +391,33 @@ async def test_models_and_embeddings_are_answered(stage):
     assert made.data[0].embedding != made.data[1].embedding
 
 
+async def test_a_request_for_embeddings_reaches_the_users_server_as_it_came(stage, httpserver):
+    seen, counted = [], []
+
+    def answer(request):
+        seen.append(request.get_json())
+        return Response(json.dumps({"data": [], "usage": {"prompt_tokens": 7}}), mimetype="application/json")
+
+    httpserver.expect_request("/v1/embeddings").respond_with_handler(answer)
+    stage.llm = OpenAICompatibleLLM("mine", base_url=httpserver.url_for("/v1"), model="chat")
+    stage.llm.meter.count = lambda usage, cost, model, answered: counted.append((usage.prompt_tokens, model))
+    asked = {
+        "model": "e-3",
+        "input": [[1, 2], [3]],
+        "dimensions": 64,
+        "encoding_format": "base64",
+        "user": "ada",
+    }
+    async with httpx2.AsyncClient() as client:
+        headers = {"Authorization": f"Bearer {stage.gateway.key}"}
+        for body in (asked, {"input": "one"}):
+            got = await client.post(f"{stage.url}/embeddings", json=body, headers=headers)
+            assert got.status_code == 200
+    assert seen == [asked, {"input": "one", "model": "chat", "encoding_format": "float"}]
+    assert counted == [(7, "e-3"), (7, "chat")]
+    await stage.llm.close()
+
+
 @pytest.mark.parametrize(
     ("answer", "status", "text"),
     [(["no object"], 200, "no object"), (LLMError("The key was refused."), 502, "refused")],
@@ -397,7 +425,7 @@ async def test_models_and_embeddings_are_answered(stage):
 async def test_an_odd_answer_for_embeddings_and_an_error_of_the_client_reach_the_agent(
     stage, monkeypatch, answer, status, text
 ):
-    async def embeddings(self, texts):
+    async def embeddings(self, body):
         if isinstance(answer, LLMError):
             raise answer
         return answer

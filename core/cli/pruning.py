@@ -44,6 +44,8 @@ def prune_runs(settings: Settings, wanted: PruneRequest, *, yes: bool, as_json: 
         f"{count(pruned.runs, 'run')} deleted. {_megabytes(pruned.room)} are free in {settings.database}"
         + (f", and the file is {_megabytes(pruned.smaller)} smaller." if pruned.smaller else " for new runs.")
     )
+    if pruned.failed:
+        say(f"The file could not be made smaller: {pruned.failed}")
     if pruned.waits:
         say(
             "The pictures and pages of these runs are still in the file, because another process is working on runs. "

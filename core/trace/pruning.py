@@ -84,6 +84,8 @@ class Pruned(Record):
     """Bytes by which the file has become smaller."""
     waits: bool
     """Whether blobs were left for the next time, since another process is at work on runs."""
+    failed: str = ""
+    """Why the file could not be made smaller, in a sentence."""
 
 
 def plan_prune(database: TraceDatabase, wanted: PruneRequest, exemplars: Collection[int]) -> PrunePlan:
@@ -183,14 +185,18 @@ def prune(
         with database.write_unchecked():
             free_blobs(database)
         database.blobs.forget()
-    freed = database.free_room - room
+    freed, failed = database.free_room - room, ""
     if alone and database.free_room > size * _WORTH_COMPACTING:
-        database.compact()
+        try:
+            database.compact()
+        except TraceError as error:  # The runs are gone for all that.
+            failed = str(error)
     return Pruned(
         runs=gone,
         room=freed,
         smaller=max(0, size - database.path.stat().st_size),
         waits=not alone,
+        failed=failed,
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.schema.errors import UsageError
+from core.schema.errors import TraceError, UsageError
 from core.schema.messages import Image, LLMRequest, Message
 from core.schema.step import CallRecord
 from core.schema.task import Verdict
@@ -186,6 +186,19 @@ def test_nothing_is_deleted_while_another_process_is_at_work_on_a_run_that_would
         with pytest.raises(UsageError, match=f"working on run {going}"):
             other.prune(plan)
         assert other.find_runs() == (last, going, 1)
+
+
+def test_a_file_that_cannot_be_made_smaller_is_told_beside_the_runs_that_went(store, monkeypatch):
+    gone = write(store, own=os.urandom(400_000).hex().encode(), task="shop/lamp")
+    last = write(store)
+
+    def compact(database):
+        raise TraceError("The disk is full.")
+
+    monkeypatch.setattr(type(store._database), "compact", compact)
+    pruned = store.prune(store.plan_prune(PruneRequest(task="shop/*")))
+    assert (pruned.runs, pruned.smaller, pruned.failed) == (1, 0, "The disk is full.")
+    assert store.find_runs() == (last,) != (gone,)
 
 
 def test_blobs_wait_while_another_process_is_at_work_on_other_runs(store, path):

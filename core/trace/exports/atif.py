@@ -17,7 +17,7 @@ from core.schema.step import CallRecord
 from core.system.program import program_version
 from core.trace.calls import stored_prompt
 from core.trace.exports.hiding import hiding
-from core.trace.exports.steps import AGENT, RunStep, id_of, steps_of
+from core.trace.exports.steps import AGENT, RunStep, id_of, steps_of, with_next
 from core.trace.records import RunRow
 from core.trace.store import TraceStore
 
@@ -34,7 +34,7 @@ def export_atif(store: TraceStore, run: int) -> str:
         *_opening(row, steps, prompts),
         *(
             {"timestamp": _time(begun[step.number]), **_agent_step(row, step, after)}
-            for step, after in zip(steps, (*steps[1:], None), strict=True)
+            for step, after in with_next(steps)
         ),
     ]
     whole = {

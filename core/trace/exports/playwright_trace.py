@@ -24,7 +24,7 @@ from core.schema.events import BrowserEvent
 from core.schema.step import PHASES, BlobHash, Observed, place_of
 from core.schema.viewport import VIEWPORT
 from core.trace.exports.hiding import hiding
-from core.trace.exports.steps import RunStep, steps_of
+from core.trace.exports.steps import RunStep, steps_of, with_next
 from core.trace.records import RunRow, StepTimes
 from core.trace.store import TraceStore
 
@@ -91,7 +91,7 @@ class _Writing:
         for parts in logged.values():
             self.events += console_lines(parts or (), PAGE, row.started)
             self.network += requests(parts or (), PAGE, row.started)
-        for step, after in zip(steps, (*steps[1:], None), strict=True):
+        for step, after in with_next(steps):
             self._write_step(step, after, times, in_log=logged[step.number] is not None)
         if row.error:
             self._add("error", message=row.error)

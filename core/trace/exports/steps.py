@@ -1,6 +1,7 @@
 """The common part of exports: name, templates, and the steps of a run with the records of their phases."""
 
 import hashlib
+from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -130,6 +131,11 @@ def steps_of(store: TraceStore, run: int) -> tuple[RunStep, ...]:
                 if first <= one.number < step.number and one.number not in undone
             }
     return tuple(step.replace(undone_by=undone.get(step.number)) for step in steps)
+
+
+def with_next(steps: Sequence[RunStep]) -> Iterator[tuple[RunStep, RunStep | None]]:
+    """Return each step with the one after it."""
+    return zip(steps, (*steps, None)[1:], strict=True)
 
 
 def _goes_back_to(step: RunStep) -> int | None:

@@ -1,15 +1,23 @@
 import pytest
 
 from core.schema.errors import UsageError
+from core.schema.task import Verdict
 from core.trace.exports.html_page import export_html
 from core.trace.exports.json_export import export_json
 from core.trace.exports.registry import FORMATS, chosen_format, format_named
-from tests.core.trace.making import write_run
+from tests.core.trace.making import start, write_run
 
 
 @pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.name)
 def test_every_format_writes_a_run_as_bytes(store, form):
     assert format_named(form.name).write(store, write_run(store))
+
+
+@pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.name)
+def test_every_format_writes_a_run_without_steps(store, form):
+    run = store.begin_run(start())
+    store.end_run(run, outcome="error", verdict=Verdict(), seconds=1, seconds_in_llm=0, error="No page.")
+    assert format_named(form.name).write(store, run)
 
 
 def test_names_titles_and_suffixes_tell_the_formats_apart(store):

@@ -6,26 +6,14 @@ process id nor another container on the same disk causes errors.
 """
 
 import contextlib
+import fcntl
 import json
 import os
 import re
 import secrets
-import sys
 from pathlib import Path
 
 from core.schema.errors import TraceError
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _lock(descriptor: int) -> None:
-        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-else:
-    import fcntl
-
-    def _lock(descriptor: int) -> None:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
 
 _TOKEN = re.compile("[0-9a-f]{16}")
 
@@ -52,7 +40,7 @@ class Owner:
                     "make its folder writable, or choose another one."
                 ) from error
             try:
-                _lock(descriptor)
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 # Somebody cleaning up took it in the moment it was new.
                 os.close(descriptor)
@@ -140,7 +128,8 @@ def _held(path: Path, *, remove: bool) -> bool:
     except OSError:
         return False
     try:
-        _lock(descriptor)
+        # A shared lock to look: two that look at once do not take each other for the owner.
+        fcntl.flock(descriptor, (fcntl.LOCK_EX if remove else fcntl.LOCK_SH) | fcntl.LOCK_NB)
         if remove:
             # Under the lock, so that nobody can have begun to hold what goes away.
             path.unlink(missing_ok=True)

@@ -1,5 +1,6 @@
 """What is left of a run when its process is killed."""
 
+import fcntl
 import functools
 import os
 from collections.abc import Callable, Iterator
@@ -89,6 +90,24 @@ def test_a_run_of_a_living_process_is_left_alone_until_it_dies(path, writer):
     assert store.run(1).outcome == "interrupted"
     assert store.recover() == (1,)
     store.close()
+
+
+def test_a_process_that_looks_at_the_same_time_does_not_make_the_dead_alive(path, writer, monkeypatch):
+    process = writer()
+    process.said()
+    process.kill()
+    (lock,) = path.parent.glob(f"{path.name}.live-*")
+    token = lock.name.rpartition("-")[2]
+    flock, looks = fcntl.flock, []
+
+    def look_too(descriptor, how):
+        flock(descriptor, how)
+        monkeypatch.undo()
+        looks.append(lives(path, token))
+
+    monkeypatch.setattr(fcntl, "flock", look_too)
+    assert lives(path, token) is False
+    assert looks == [False]
 
 
 def test_the_dead_are_told_from_the_living_when_both_write(path, writer):

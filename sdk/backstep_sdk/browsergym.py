@@ -9,8 +9,8 @@ import gymnasium
 import backstep_sdk
 from backstep_sdk._post import attached
 
-_UNJUDGED = ("browsergym/openended",)
-"""Environments whose reward is always 0."""
+_UNJUDGED = ("browsergym/openended", "browsergym/assistantbench.test.")
+"""What the ids of environments begin with whose reward is always 0."""
 
 
 def telling(env: gymnasium.Env[Any, Any]) -> gymnasium.Env[Any, Any]:
@@ -55,10 +55,12 @@ class TellingEnv(gymnasium.Wrapper[Any, Any, Any, Any]):
         return observation, reward, terminated, truncated, info
 
     def _end(self, *, truncated: bool) -> None:
-        judged = self.spec is None or self.spec.id not in _UNJUDGED
+        judged = self.spec is None or not self.spec.id.startswith(_UNJUDGED)
+        # Other sums of rewards are not known to be a success or none.
+        success = {0.0: False, 1.0: True}.get(self._reward)
         backstep_sdk.outcome(
             self._reward if judged else None,
-            self._reward > 0 if judged else None,
+            success if judged and not truncated else None,
             reason=f"It was cut off after step {self._number}." if truncated else "",
         )
 

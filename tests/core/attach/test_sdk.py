@@ -275,6 +275,9 @@ async def test_spans_of_agents_and_tools_are_policies_and_what_they_say_is_noted
 class Corridor(gymnasium.Env[dict[str, Any], str]):
     """An environment of five steps, of which each ``go`` is worth something; it ends at the second."""
 
+    def __init__(self, worth: float = 0.5) -> None:
+        self.worth = worth
+
     def reset(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         self.gone = 0
         return {"goal": "Go twice"}, {}
@@ -282,7 +285,8 @@ class Corridor(gymnasium.Env[dict[str, Any], str]):
     def step(self, action: str) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
         self.gone += action == "go"
         error = "" if action == "go" else f"There is no {action}."
-        return {"last_action_error": error}, float(action == "go"), self.gone == 2, action == "last", {}
+        worth = self.worth if action == "go" else 0.0
+        return {"last_action_error": error}, worth, self.gone == 2, action == "last", {}
 
 
 async def test_an_environment_says_its_steps_actions_rewards_and_end(listener: Listener) -> None:
@@ -297,17 +301,42 @@ async def test_an_environment_says_its_steps_actions_rewards_and_end(listener: L
     assert listener.told == [
         ToldStep(number=1, goal=goal),
         ToldStep(number=1, goal=goal, actions=("go",)),
-        ToldOutcome(reward=1, ended=False),
+        ToldOutcome(reward=0.5, ended=False),
         ToldStep(number=2, goal=goal),
         ToldStep(number=2, goal=goal, actions=("sing",)),
         ToldNote(text="The action of step 2 of the environment failed: There is no sing."),
         ToldStep(number=3, goal=goal),
         ToldStep(number=3, goal=goal, actions=("go",)),
-        ToldOutcome(reward=2, success=True),
+        ToldOutcome(reward=1, success=True),
     ]
     listener.told.clear()
     await asyncio.to_thread(work, "last")
-    assert listener.told[-1] == ToldOutcome(reward=0, success=False, reason="It was cut off after step 1.")
+    assert listener.told[-1] == ToldOutcome(reward=0, reason="It was cut off after step 1.")
+
+
+@pytest.mark.parametrize(
+    ("id", "worth", "told"),
+    [
+        ("", 0.0, ToldOutcome(reward=0, success=False)),
+        ("", 0.2, ToldOutcome(reward=0.4)),
+        ("", 1.0, ToldOutcome(reward=2)),
+        ("browsergym/assistantbench.test.7", 0.0, ToldOutcome()),
+        ("browsergym/assistantbench.validation.7", 0.0, ToldOutcome(reward=0, success=False)),
+    ],
+)
+async def test_only_rewards_of_nothing_or_one_say_whether_it_succeeded(
+    listener: Listener, id: str, worth: float, told: ToldOutcome
+) -> None:
+    def work() -> None:
+        corridor = Corridor(worth)
+        corridor.spec = gymnasium.envs.registration.EnvSpec(id=id) if id else None
+        environment = telling(corridor)
+        environment.reset()
+        environment.step("go")
+        environment.step("go")
+
+    await asyncio.to_thread(work)
+    assert listener.told[-1] == told
 
 
 def test_an_environment_is_left_as_it_is_where_backstep_is_not_attached() -> None:

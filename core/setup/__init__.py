@@ -26,7 +26,12 @@ _UNINSTALLED = """Usage: python3 main.py [COMMAND] [OPTIONS]
 
 Without a command, the window opens. The packages that show the options are not installed yet: any start without
 --help installs them in .venv. All commands and options are in """
-_WITHOUT_QT = {"tasks", "runs", "show", "export", "import", "exemplars"}
+_READS = set("tasks runs show export import exemplars compare causes files draft".split())
+"""Commands that need no browser."""
+_RUNS = set("run fork eval bisect repair exemplar replay worth mcp".split())
+"""Commands that need one: the embedded one, unless ``--browser`` names another."""
+_NO_RUNS = {"--report", "--list", "--no-runs"}
+COMMANDS = _READS | _RUNS | {"attach", "doctor", "test"}
 
 
 def ensure(argv: Sequence[str]) -> None:
@@ -106,18 +111,18 @@ def import_failed(error: ImportError, argv: Sequence[str]) -> NoReturn:
 def needs(argv: Sequence[str]) -> tuple[tuple[str, ...], Libraries]:
     """Return the extras that the command in `argv` needs, and what it makes of missing shared libraries."""
     words = _own_words(argv)
-    command = words[0] if words else ""
+    commands = [word for word in words if word in COMMANDS]
+    command = commands[0] if commands else ""
     if {"--help", "--version"} & set(words):
         return (), "ignore"
     if command == "test":
         return ("test",), "require"
     if command == "doctor":
         return (), "try"
-    if command in _WITHOUT_QT:
-        return (), "ignore"
-    if command in ("run", "mcp") and _option(words, "--browser", "embedded") != "embedded":
-        return (), "ignore"
-    return (), "require"
+    needs_none = _NO_RUNS & set(words) or _option(words, "--browser", "embedded") != "embedded"
+    if command == "exemplars":
+        command = next((word for word in commands if word in _RUNS), command)
+    return (), "ignore" if command in _READS or (command in _RUNS and needs_none) else "require"
 
 
 def display_problem() -> str | None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from core import setup
 from core.cli.app import make_app
 from core.trace.store import TraceStore
 from tests.core.environments.test_own_tasks import task_file
@@ -66,6 +67,10 @@ def commands(group: Any, *names: str) -> Iterator[tuple[str, ...]]:
 
 
 COMMANDS = list(commands(make_app(open_window=lambda *_: 0, with_embedded=None)))
+
+
+def test_the_installation_knows_of_each_command_what_it_needs():
+    assert {words[0] for words in COMMANDS} == setup.COMMANDS - {"replay", "worth"}
 
 
 @cache

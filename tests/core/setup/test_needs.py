@@ -19,6 +19,21 @@ from core.setup import display_problem, needs
         (["run", "--browser=/usr/bin/chromium"], (), "ignore"),
         (["mcp", "--http"], (), "require"),
         (["mcp", "--browser", "chromium"], (), "ignore"),
+        (["--db", "x.db", "runs"], (), "ignore"),
+        *(([name, "1"], (), "ignore") for name in ("compare", "causes", "files", "draft")),
+        (["exemplars", "list"], (), "ignore"),
+        (["exemplars", "replay"], (), "require"),
+        (["exemplars", "worth", "x", "--browser", "chromium"], (), "ignore"),
+        (["eval", "--name", "a", "--report"], (), "ignore"),
+        (["eval", "--list"], (), "ignore"),
+        (["repair", "--name", "a", "--no-runs"], (), "ignore"),
+        *(
+            case
+            for name in ("fork", "eval", "bisect", "repair", "exemplar")
+            for case in (([name, "1"], (), "require"), ([name, "1", "--browser", "chromium"], (), "ignore"))
+        ),
+        (["--browser", "chromium"], (), "require"),
+        (["attach", "--browser", "chromium"], (), "require"),
         (["run", "--help"], (), "ignore"),
         (["test", "--help"], (), "ignore"),
         (["test", "--quick", "--help"], (), "ignore"),

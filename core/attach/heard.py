@@ -254,8 +254,13 @@ def _exemplar(at: int, given: str | tuple[str, str]) -> ShownExemplar:
 def _plan_of(told: ToldPlan, before: Plan | None) -> Plan:
     """Return the plan that was said; of the one before it keeps what steps have the same words."""
     texts = [" ".join(step.split()) for step in told.steps]
-    known = {subtask.text: subtask for subtask in before.subtasks} if before is not None else {}
-    kept = [known.get(text, Subtask(text=text)) for text in texts]
+    left = list(before.subtasks) if before is not None else []
+    kept: list[Subtask] = []
+    for text in texts:  # In order: several may have the same words.
+        known = next((subtask for subtask in left if subtask.text == text), None)
+        kept.append(known or Subtask(text=text))
+        if known is not None:
+            left.remove(known)
     over = ("done", "needless")
     at = told.at
     if at is None:

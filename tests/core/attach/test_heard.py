@@ -88,6 +88,15 @@ def test_a_plan_is_worked_on_where_the_agent_says(
     assert [one.status for one in state.reflection.plan.subtasks] == expected
 
 
+def test_a_plan_with_equal_steps_that_is_said_again_stays_where_it_is(
+    heard: AgentReports, state: RunState
+) -> None:
+    heard.hear([ToldPlan(steps=("a", "b", "a"), at=1)])
+    before = state.reflection.plan
+    heard.hear([ToldPlan(steps=("a", "b", "a"))])
+    assert state.reflection.plan == before
+
+
 def test_a_plan_that_is_said_again_keeps_what_is_done_and_another_one_is_a_revision(
     heard: AgentReports, state: RunState
 ) -> None:

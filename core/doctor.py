@@ -270,12 +270,13 @@ def check_agent_files() -> CheckNote:
 def check_plugins() -> CheckNote:
     """Load what packages add to each registry."""
     from core.debugger.breakpoints.kinds.registry import kind_plugins
+    from core.debugger.causes.finding import plugins as cause_plugins
     from core.environments.registry import environment_plugins
     from core.llm.registry import llm_plugins
     from core.trace.exports.registry import format_plugins
     from core.trace.imports.registry import import_plugins
 
-    loads = (environment_plugins, format_plugins, import_plugins, kind_plugins, llm_plugins)
+    loads = (environment_plugins, format_plugins, import_plugins, kind_plugins, cause_plugins, llm_plugins)
     loaded = [load() for load in loads]
     if problems := [problem for plugins in loaded for problem in plugins.problems.values()]:
         return warn(" ".join(problems))

@@ -80,6 +80,7 @@ base = odd_things:Echo
 [backstep.causes]
 moon = odd_things:MOON
 eclipse = odd_things:ECLIPSE
+comet = odd_things:nothing
 [backstep.llms]
 echo = odd_things:Echo
 empty = odd_things:nothing
@@ -92,6 +93,7 @@ LEFT_OUT = {
     "elsewhere": "its id is 'other': give the entry point the same name",
     "json": "there is another one of that name",
     "number": "it has to be core.trace.exports.registry.ExportFormat, and is int",
+    "comet": "it has to be core.debugger.causes",
     "base": "it has to be a subclass of core.debugger.breakpoints.kinds.breakpoint.Breakpoint",
     "seven": "it has to be a class, or function, that makes a core.schema.messages.LLM",
 }

@@ -319,7 +319,7 @@ class DatabaseFile:
         return self._tables.table(name)
 
     def rows(self, sql: str, parameters: Parameters = ()) -> list[dict[str, Any]]:
-        cursor = self._database.execute(sql, parameters)
+        cursor = self.execute(sql, parameters)
         names = [column[0] for column in cursor.description]
         return [dict(zip(names, row, strict=True)) for row in cursor]
 
@@ -328,7 +328,12 @@ class DatabaseFile:
         return rows[0] if rows else None
 
     def execute(self, sql: str, parameters: Parameters = ()) -> sqlite3.Cursor:
-        return self._database.execute(sql, parameters)
+        try:
+            return self._database.execute(sql, parameters)
+        except UnicodeEncodeError:
+            if isinstance(parameters, dict):
+                return self._database.execute(sql, {name: _plain(one) for name, one in parameters.items()})
+            return self._database.execute(sql, list(map(_plain, parameters)))
 
     def insert(self, table: str, values: Mapping[str, Any], *, replace: bool = False) -> int:
         """Store a row, with `replace` in place of the one of its key, and return its number."""
@@ -483,9 +488,11 @@ def damaged(path: Path, kind: FileKind) -> str:
     )
 
 
-def _plain(text: str) -> str:
+def _plain(value: Any) -> Any:
     """Return a text as SQLite can hold it: half of a surrogate pair becomes a question mark."""
-    return text if text.isascii() else text.encode(errors="replace").decode()
+    return (
+        value.encode(errors="replace").decode() if isinstance(value, str) and not value.isascii() else value
+    )
 
 
 def _connect(path: Path, options: str, busy_seconds: float) -> sqlite3.Connection:

@@ -66,6 +66,7 @@ def test_runs_are_filtered_by_task_and_outcome(trace):
     assert found("--outcome", "stopped") == [2]
     assert found("--outcome", "success") == found("--outcome", "done") == [1]
     assert found("--outcome", "running") == found("--outcome", "no success") == []
+    assert found("--task", "\udcff") == []
     assert "success, no success" in trace("runs", "--outcome", "fine").err
 
 

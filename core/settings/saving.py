@@ -74,14 +74,16 @@ def write_whole(path: Path, text: str) -> None:
 
 def _set(document: "TOMLDocument", parts: list[str], value: object) -> None:
     import tomlkit
-    from tomlkit.items import AbstractTable
+    from tomlkit.items import AbstractTable, InlineTable
 
     table: Any = document
     for part in parts[:-1]:
         if not isinstance(table.get(part), (AbstractTable, dict)):
             if value is None:
                 return
-            table[part] = tomlkit.table(is_super_table=part in ("llms", "purposes"))
+            is_inline = isinstance(table, InlineTable)  # It holds no other tables.
+            is_super_table = part in ("llms", "purposes")
+            table[part] = tomlkit.inline_table() if is_inline else tomlkit.table(is_super_table)
         table = table[part]
     if value is None:
         table.pop(parts[-1], None)

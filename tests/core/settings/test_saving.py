@@ -24,6 +24,14 @@ class TestSaving:
         assert settings.llms["gpt-4.1"].attempts == 3
         assert [one.name for one in path.parent.iterdir()] == ["settings.toml"]
 
+    def test_an_llm_is_added_to_tables_that_are_written_in_one_line(self, environ, write):
+        path = write('llms = {a = {model = "m"}}\n')
+        save_settings({"llms.b.model": "n", "llms.b.headers": {"X-A": "1"}}, environ=environ)
+        settings = load_settings(environ=environ)
+        assert (settings.llms["a"].model, settings.llms["b"].model) == ("m", "n")
+        assert dict(settings.llms["b"].headers) == {"X-A": "1"}
+        assert path.read_text().startswith('llms = {a = {model = "m"},')
+
     def test_none_takes_a_key_out(self, environ, write):
         path = write('llm = "a"\ntheme = "dark"\n')
         save_settings({"theme": None, "llms.none.model": None}, environ=environ)

@@ -51,13 +51,15 @@ async def test_a_failed_run_is_made_found_and_continued_and_its_fix_is_proven_an
         assert compared["right"]["parent_run"] == found["run"]
         space.write_text(_space(WRONG))
 
-        wrong = {
-            "run": failed["run"],
-            "edits": f"{SPACE}\n<<<<<<< SEARCH\nno such line\n=======\nx\n>>>>>>> REPLACE",
-        }
+        block = "\n<<<<<<< SEARCH\nno such line\n=======\nx\n>>>>>>> REPLACE\n"
+        wrong = {"run": failed["run"], "edits": f"{SPACE}{block}presets/plain.toml{block}"}
         refused = await client.call_tool("prove_change", wrong)
         assert refused.is_error
-        assert f"{SPACE}: The searched text is not there" in refused.content[0].text
+        why = refused.content[0].text.splitlines()
+        assert [line.partition(": The searched text is not there")[0] for line in why] == [
+            SPACE,
+            "presets/plain.toml",
+        ]
         asked = {"run": failed["run"], "name": "mine", "pairs": 5, "sealed": 1}
         begun = told(await client.call_tool("prove_change", {**asked, "max_calls": 1}))["repairs"][0]
         assert begun["candidates"][0]["outcome"] == "inconclusive"

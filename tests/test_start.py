@@ -64,7 +64,6 @@ def watch(how: str, folder: Path, before: str = "") -> "subprocess.CompletedProc
     return run(before + _WATCHED.replace("HOW", repr(how)), folder)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="a process cannot send itself an interrupt there")
 def test_the_window_shows_before_the_agent_is_loaded_gets_ready_and_closes_at_an_interrupt(tmp_path: Path):
     done = watch("free", tmp_path)
     assert done.returncode == 0, done.stderr
@@ -105,7 +104,6 @@ print([name for name in {unwanted!r} if name in sys.modules], file=sys.stderr)
 
 
 @pytest.mark.parametrize("how", ["asking", "stuck"])
-@pytest.mark.skipif(sys.platform == "win32", reason="a process cannot send itself an interrupt there")
 def test_further_interrupts_close_a_window_that_does_not(how: str, tmp_path: Path):
     """The second one closes without an answer where something would ask, the third where Qt does not answer."""
     done = watch(how, tmp_path)

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import logging
-import os
 import socket
 from collections.abc import Iterator
 
@@ -83,8 +82,7 @@ class AgentServer:
     async def start(self) -> None:
         """Begin to serve; raises BackstepError if no port can be had."""
         try:
-            if os.name == "posix":  # One that was just left; Windows would share it with another program.
-                self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # It may just have been left.
             self._socket.bind(("127.0.0.1", self.port))
         except OSError as error:
             self._socket.close()

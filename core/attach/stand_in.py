@@ -13,12 +13,8 @@ from core.attach.clock import HOOKS
 
 _SCRIPT = HOOKS / "chromium.py"
 _NODE_HOOK = HOOKS / "chromium.js"
-_SEARCHED = {
-    "linux": "chromium-0/chrome-linux/chrome",
-    "darwin": "chromium-0/chrome-mac/Chromium.app/Contents/MacOS/Chromium",
-}
+_SEARCHED = "chromium-0/chrome-linux/chrome"
 """Where programs find it that search the folder instead of asking Playwright, as browser-use does."""
-_CACHES = {"linux": ".cache", "darwin": "Library/Caches"}
 
 
 class StandIn:
@@ -35,7 +31,7 @@ class StandIn:
         started = shlex.join((sys.executable, "-I", str(_SCRIPT)))
         self.program.write_text(f'#!/bin/sh\n{told}\nexec {started} "$@"\n', encoding="utf-8")
         self.program.chmod(0o700)
-        searched = folder / _SEARCHED.get(sys.platform, _SEARCHED["linux"])
+        searched = folder / _SEARCHED
         searched.parent.mkdir(parents=True)
         searched.symlink_to(self.program)
         for browser in _others(given):
@@ -55,7 +51,7 @@ class StandIn:
 
 def _others(given: Mapping[str, str]) -> Iterator[Path]:
     """Yield the folders of what Playwright has installed besides Chromium: other browsers, and what records videos."""
-    cache = given.get("XDG_CACHE_HOME") or Path.home() / _CACHES.get(sys.platform, _CACHES["linux"])
+    cache = given.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     installed = Path(given.get("PLAYWRIGHT_BROWSERS_PATH") or Path(cache, "ms-playwright"))
     if not installed.is_dir():
         return

@@ -18,14 +18,12 @@ from core.schema.events import TabId
 
 MOST_TABS = 30
 """New tabs that pages get in a while; they can ask for any number."""
-KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
-"""Windows knows one way to end a process, whatever the signal."""
 
 
 def end_process(process: int) -> bool:
     """Kill a process; returns False if it has ended already, or is not ours to end."""
     try:
-        os.kill(process, KILL)
+        os.kill(process, signal.SIGKILL)
     except OSError:
         return False
     return True

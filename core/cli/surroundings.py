@@ -62,10 +62,7 @@ def in_loop(work: Awaitable[T]) -> T:
         task = asyncio.ensure_future(work)
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
-            try:
-                loop.add_signal_handler(number, task.cancel)
-            except NotImplementedError:
-                break  # Windows has no such handlers: asyncio.run ends the task itself there.
+            loop.add_signal_handler(number, task.cancel)
         try:
             return await task
         except asyncio.CancelledError:

@@ -5,22 +5,19 @@ variable of the environment says what to load, and one line of stdout where it a
 which happens with the program that started it, however that ends.
 """
 
+import fcntl
 import json
 import os
 import sys
-
-if sys.platform != "win32":
-    import fcntl
 
 ASKED = "BACKSTEP_LOCAL_LLM"
 
 
 def main() -> None:
     """Serve until stdin ends; exit code 1 says that the model cannot be loaded, and stderr why."""
-    if sys.platform != "win32":
-        # Loading holds Python's lock, so no thread could look: the system's signal ends the process.
-        fcntl.fcntl(0, fcntl.F_SETOWN, os.getpid())
-        fcntl.fcntl(0, fcntl.F_SETFL, fcntl.fcntl(0, fcntl.F_GETFL) | os.O_ASYNC)
+    # Loading holds Python's lock, so no thread could look: the system's signal ends the process.
+    fcntl.fcntl(0, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(0, fcntl.F_SETFL, fcntl.fcntl(0, fcntl.F_GETFL) | os.O_ASYNC)
     asked = json.loads(os.environ[ASKED])
     try:
         import xllamacpp

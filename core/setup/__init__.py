@@ -181,12 +181,7 @@ def _restart(interpreter: str, argv: Sequence[str], why: str) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             stream.flush()
-    command = [interpreter, str(ROOT / "main.py"), *argv[1:]]
-    if os.name == "posix":
-        os.execv(interpreter, command)
-    import subprocess  # on Windows, exec returns to the shell before the program has ended
-
-    sys.exit(subprocess.run(command).returncode)
+    os.execv(interpreter, [interpreter, str(ROOT / "main.py"), *argv[1:]])
 
 
 def _report(error: Exception) -> NoReturn:

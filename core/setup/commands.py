@@ -48,8 +48,7 @@ def run(
             env={**os.environ, **(env or {})},
             cwd=cwd,
             pass_fds=tuple(keep_open),
-            # Ctrl-C on the terminal must not hit dpkg halfway.
-            process_group=0 if os.name == "posix" else None,
+            process_group=0,  # Ctrl-C on the terminal must not hit dpkg halfway.
         )
     except OSError as error:
         raise CommandError(f"{command[0]} cannot start ({error}).") from error

@@ -48,7 +48,7 @@ class VirtualEnvironment:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+        self.python = folder / "bin/python"
 
     @property
     def is_running(self) -> bool:
@@ -91,8 +91,7 @@ class VirtualEnvironment:
 
     def site_packages(self) -> Path:
         """Return where the packages are; raises WorldError."""
-        pattern = "Lib/site-packages" if os.name == "nt" else "lib/python3.*/site-packages"
-        for place in sorted(self.folder.glob(pattern)):
+        for place in sorted(self.folder.glob("lib/python3.*/site-packages")):
             return place
         raise WorldError(f"{self.folder} is damaged; delete it and start again.")
 

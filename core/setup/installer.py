@@ -4,6 +4,7 @@ project folder.
 
 from __future__ import annotations
 
+import fcntl
 import importlib.util
 import os
 import sys
@@ -32,11 +33,6 @@ def locked(folder: Path, on_wait: Callable[[], None]) -> Iterator[tuple[int, ...
     before. The lock is on the folder itself, so it leaves no file behind.
     Where the file system knows no locks, continues without one and gives none.
     """
-    try:
-        import fcntl
-    except ImportError:
-        yield ()
-        return
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         try:

@@ -6,15 +6,12 @@ living process holds a lock in its folder.
 """
 
 import atexit
-import errno
+import fcntl
 import os
 import shutil
 import sys
 import tempfile
 from pathlib import Path
-
-if sys.platform != "win32":
-    import fcntl
 
 _PREFIX = "backstep-run-"
 _LOCK = ".lock"
@@ -28,11 +25,8 @@ def begin_temp_folder() -> Path:
 
     It is in the folder that TMPDIR names, or in /tmp if that is too deep for
     a browser to start. Folders of processes that have ended without removing
-    theirs are removed. Raises OSError if it cannot be written there, and on
-    Windows, which lets nobody rename or remove an open file.
+    theirs are removed. Raises OSError if it cannot be written there.
     """
-    if sys.platform == "win32":
-        raise OSError(errno.ENOTSUP, os.strerror(errno.ENOTSUP))
     base = Path(tempfile.gettempdir())
     while base.name.startswith(_PREFIX):
         base = base.parent  # Started by another one of ours: sockets must not come to lie too deep.

@@ -29,21 +29,6 @@ with socket.socket(socket.AF_UNIX) as single:
     single.bind(folder + "/SingletonSocket")
 """
 
-ON_WINDOWS = """
-import shutil, sys, tempfile
-
-before = tempfile.gettempdir()
-sys.platform, sys.modules["fcntl"] = "win32", None
-from core.system.temp_folder import begin_temp_folder
-
-try:
-    begin_temp_folder()
-except OSError:
-    assert tempfile.gettempdir() == before
-    print("as it was")
-"""
-"""Linux, with what Windows says of itself and without what it has not."""
-
 
 @pytest.fixture
 def near() -> Iterator[Path]:
@@ -130,13 +115,6 @@ def test_where_the_folder_of_the_system_lies_deep_a_browser_can_still_make_its_s
     )
     assert not Path(process.stdout.strip()).exists()
     assert list(deep.iterdir()) == []
-
-
-def test_windows_which_has_no_such_locks_keeps_its_folder():
-    process = subprocess.run(
-        [sys.executable, "-c", ON_WINDOWS], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert process.stdout == "as it was\n"
 
 
 def test_what_is_not_ours_is_left_alone(started, near):

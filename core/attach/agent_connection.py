@@ -5,7 +5,7 @@ import contextlib
 import json
 import re
 from collections.abc import Awaitable, Callable, Container, Coroutine, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from starlette.websockets import WebSocketDisconnect
 from websockets.asyncio.client import ClientConnection, connect
@@ -23,7 +23,7 @@ from core.attach.scripts import (
     trials_of,
 )
 from core.attach.tab_names import NamedSocket
-from core.browser.host import BrowserHost, Engine
+from core.browser.host import BrowserHost
 
 _OWN = 1_000_000_000
 """From here on the numbers of messages are ours."""
@@ -58,22 +58,13 @@ OnAct = Callable[[ActMessage], Awaitable[None]]
 """Is awaited with each; raises Refused or Swallowed if it is not to be carried out."""
 
 
-async def carry_out(message: ActMessage) -> None:
-    """Let everything happen."""
-
-
 def connected(address: str) -> connect:
     """Return a connection to the engine, to be entered."""
     return connect(address, max_size=None, ping_interval=None, compression=None, proxy=None)
 
 
-class Emulation(NamedTuple):
-    """How a message is answered here instead of by the engine."""
-
-    reason: str
-    answer: "Callable[[AgentConnection, Message], Awaitable[Message]]"
-    engine: Engine | None = None
-    """Of which engine this holds; None for all."""
+Emulation: TypeAlias = "Callable[[AgentConnection, Message], Awaitable[Message]]"
+"""How a message is answered here instead of by the engine."""
 
 
 class AgentConnection:
@@ -345,7 +336,7 @@ class AgentConnection:
     async def _answered(self, message: Message) -> None:
         """Answer a message as the table says."""
         try:
-            await self._answer(message, await self._emulated[message["method"]].answer(self, message))
+            await self._answer(message, await self._emulated[message["method"]](self, message))
         except Refused as refusal:
             await self._answer(message, str(refusal))
         if message["method"] == "Browser.close" and self.launched is not None:

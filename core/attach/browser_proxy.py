@@ -17,7 +17,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
-from core.attach.agent_connection import AgentConnection, OnAct, carry_out, connected
+from core.attach.agent_connection import AgentConnection, OnAct, connected
 from core.attach.emulated import chrome_version, emulated_by
 from core.attach.launched import LaunchedBrowsers
 from core.attach.tab_names import NamedSocket, TabNames
@@ -35,7 +35,7 @@ _LONGEST_REASON = 120
 class BrowserProxy:
     """Serves the engine's debugging address below ``/cdp/TOKEN`` of a server."""
 
-    def __init__(self, host: BrowserHost, on_act: OnAct = carry_out) -> None:
+    def __init__(self, host: BrowserHost, on_act: OnAct) -> None:
         self.host = host
         self.on_act = on_act
         self.token = secrets.token_urlsafe(24)

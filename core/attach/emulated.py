@@ -174,46 +174,49 @@ async def _refuse_gesture(agent: AgentConnection, message: Message) -> Message:
     raise Refused("The embedded browser crashes at this gesture; use the mouse or the wheel.")
 
 
-_BY_WINDOW = "tabs are the window's to open, close and show"
-_ENDS = "the engine ends at it (exit code 139)"
-_ONE_CONTEXT = "an agent has the clean profile that its run began with, and the engine has other ones"
-_NO_DOMAIN = "the engine has no such command"
-_QT: Engine = "QtWebEngine"
-
-_EMULATED: dict[str, Emulation] = {
-    "Browser.getVersion": Emulation("the engine names our program in place of Chrome", _version, _QT),
-    "Target.getTargets": Emulation(
-        "pages that are no tabs of the window are none of the agent's", _list_targets
-    ),
-    "Target.createTarget": Emulation(_BY_WINDOW, _create_target),
-    "Target.closeTarget": Emulation(_BY_WINDOW, _close_target),
-    "Page.close": Emulation(_BY_WINDOW, _close_page),
-    "Target.activateTarget": Emulation(_BY_WINDOW, _activate),
-    "Page.bringToFront": Emulation(_BY_WINDOW, _activate),
-    "Target.createBrowserContext": Emulation(_ONE_CONTEXT, _create_context),
-    "Target.disposeBrowserContext": Emulation(_ONE_CONTEXT, _drop_context),
-    "Target.getBrowserContexts": Emulation(_ONE_CONTEXT, _contexts),
-    "Browser.setDownloadBehavior": Emulation("the window refuses downloads, and tells of them", _nothing),
-    "Browser.grantPermissions": Emulation("the window refuses permissions, and tells of them", _nothing),
-    "Browser.setPermission": Emulation("the window refuses permissions, and tells of them", _nothing),
-    "Browser.resetPermissions": Emulation("the window refuses permissions, and tells of them", _nothing),
-    "Browser.close": Emulation("the browser is the window's; one that was launched ends by itself", _nothing),
-    "Browser.getWindowForTarget": Emulation(_NO_DOMAIN, _window, _QT),
-    "Emulation.setDeviceMetricsOverride": Emulation(
-        "the page keeps the size that it is shown in: a larger one would be cut off", _nothing, _QT
-    ),
-    "Browser.setWindowBounds": Emulation(_NO_DOMAIN, _nothing, _QT),
-    "Storage.getCookies": Emulation(_ONE_CONTEXT, _cookies),
-    "Storage.setCookies": Emulation(_ONE_CONTEXT, _set_cookies),
-    "Storage.clearCookies": Emulation(_ONE_CONTEXT, _clear_cookies),
-    "Input.synthesizeScrollGesture": Emulation(_ENDS, _scroll, _QT),
-    "Input.synthesizeTapGesture": Emulation(_ENDS, _tap, _QT),
-    "Input.synthesizePinchGesture": Emulation(_ENDS, _refuse_gesture, _QT),
-    "Page.handleJavaScriptDialog": Emulation("the window answers, as the agent does", _answer_dialog),
-    "Page.crash": Emulation("a crashed page is no use to anybody", _nothing),
+_EVERYWHERE: dict[str, Emulation] = {
+    # Pages that are no tabs of the window are none of the agent's.
+    "Target.getTargets": _list_targets,
+    # Tabs are the window's to open, close and show.
+    "Target.createTarget": _create_target,
+    "Target.closeTarget": _close_target,
+    "Page.close": _close_page,
+    "Target.activateTarget": _activate,
+    "Page.bringToFront": _activate,
+    # An agent has the clean profile that its run began with, and the engine has other ones.
+    "Target.createBrowserContext": _create_context,
+    "Target.disposeBrowserContext": _drop_context,
+    "Target.getBrowserContexts": _contexts,
+    "Storage.getCookies": _cookies,
+    "Storage.setCookies": _set_cookies,
+    "Storage.clearCookies": _clear_cookies,
+    # The window refuses these, and tells of them.
+    "Browser.setDownloadBehavior": _nothing,
+    "Browser.grantPermissions": _nothing,
+    "Browser.setPermission": _nothing,
+    "Browser.resetPermissions": _nothing,
+    # The browser is the window's; one that was launched ends by itself.
+    "Browser.close": _nothing,
+    # The window answers, as the agent does.
+    "Page.handleJavaScriptDialog": _answer_dialog,
+    # A crashed page is no use to anybody.
+    "Page.crash": _nothing,
+}
+_IN_QT: dict[str, Emulation] = {
+    # The engine names our program in place of Chrome.
+    "Browser.getVersion": _version,
+    # The engine has no such commands.
+    "Browser.getWindowForTarget": _window,
+    "Browser.setWindowBounds": _nothing,
+    # The page keeps the size that it is shown in: a larger one would be cut off.
+    "Emulation.setDeviceMetricsOverride": _nothing,
+    # The engine ends at these (exit code 139).
+    "Input.synthesizeScrollGesture": _scroll,
+    "Input.synthesizeTapGesture": _tap,
+    "Input.synthesizePinchGesture": _refuse_gesture,
 }
 
 
 def emulated_by(engine: Engine) -> dict[str, Emulation]:
     """Return how messages are answered in place of this engine, by their names."""
-    return {name: one for name, one in _EMULATED.items() if one.engine in (None, engine)}
+    return _EVERYWHERE | (_IN_QT if engine == "QtWebEngine" else {})

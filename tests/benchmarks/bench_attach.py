@@ -17,6 +17,7 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
+from core.attach.agent_connection import ActMessage
 from core.attach.browser_proxy import BrowserProxy
 from core.attach.gateway import AgentQuestion, Gateway
 from core.attach.partly import Partly
@@ -65,6 +66,10 @@ async def times_of(program: str, *given: str) -> dict[str, list[float]]:
     return dict(json.loads(said))
 
 
+async def carry_out(message: ActMessage) -> None:
+    """Hold nothing."""
+
+
 async def measured(host: BrowserHost, rounds: int, times: int) -> dict[str, tuple[float, float]]:
     """Return the medians, directly and through Backstep, of what was done."""
     with LLMServer() as llms:
@@ -77,7 +82,7 @@ async def measured(host: BrowserHost, rounds: int, times: int) -> dict[str, tupl
 
         endpoint = await host.protocol_address()
         gateway = Gateway(ask, lambda path, body: answer_beside(llm, path, body), Partly(lambda: True))
-        proxy = BrowserProxy(host)
+        proxy = BrowserProxy(host, carry_out)
         server = AgentServer(Starlette(routes=[Mount("/v1", gateway.app()), Mount(proxy.path, proxy.app())]))
         await host.open_profile(None)
         await server.start()

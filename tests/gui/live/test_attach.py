@@ -11,7 +11,7 @@ from playwright.async_api import Browser, Dialog, Error, Page, Playwright, async
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
-from core.attach.agent_connection import ActMessage, OnAct, Refused, Swallowed, carry_out
+from core.attach.agent_connection import ActMessage, OnAct, Refused, Swallowed
 from core.attach.agent_connection import connected as protocol
 from core.attach.browser_proxy import BrowserProxy
 from core.attach.server import AgentServer
@@ -21,6 +21,10 @@ from tests.core.browser.browsing import Browsing, in_browser
 from tests.core.browser.site import Site
 
 pytestmark = pytest.mark.browser
+
+
+async def carry_out(message: ActMessage) -> None:
+    """Hold nothing."""
 
 
 @asynccontextmanager

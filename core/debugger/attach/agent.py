@@ -8,8 +8,6 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from core.agent.branching import RunSetup
 from core.agent.llm_calls import Answerer
 from core.agent.loop import MakeRun
@@ -151,8 +149,8 @@ def check_agent(request: AttachRequest) -> None:
     """Raise UsageError if there is no such program, or a value for it is missing."""
     if any(HIDDEN_KEY in word for word in request.command):
         raise UsageError(
-            f"The program needs a value that is not stored, where its command has {HIDDEN_KEY}; attach it again, "
-            "and name a variable with --env instead of writing its value."
+            f"The command has {HIDDEN_KEY} in place of a value that is not stored; attach the program again with "
+            "the value, or name its variable with --env or under Keys."
         )
     if missing := [name for name in request.env if name not in ENVIRONMENT]:
         raise UsageError(f"The variable {missing[0]} is not set; set it, then start Backstep again.")
@@ -184,10 +182,7 @@ def agent_of(store: TraceStore, row: RunRow, last: AttachRequest | None = None) 
 
     `last` is what was attached last; it still has the values that are not stored.
     """
-    try:
-        request = AttachRequest.model_validate_json(store.preset_text(row.run))
-    except ValidationError:
-        request = AttachRequest()
+    request = AttachRequest.of_text(store.preset_text(row.run))
     if not request.command:
         raise UsageError(
             f"The agent of run {row.run} was started elsewhere and cannot be started again here; "

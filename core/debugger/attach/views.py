@@ -4,6 +4,8 @@ import re
 from pathlib import PurePath
 from typing import Literal
 
+from pydantic import ValidationError
+
 from core.attach.addresses import Addresses
 from core.schema.record import Record
 from core.schema.restore import Parted
@@ -29,6 +31,14 @@ class AttachRequest(Record):
     """``embedded``, ``chromium``, or the path of a Chromium; empty for the one that the window has usually."""
     env: tuple[str, ...] = ()
     """The names of keys that the program gets from our environment."""
+
+    @classmethod
+    def of_text(cls, text: str) -> "AttachRequest":
+        """Return the one that a run was stored with; an empty one if it has none."""
+        try:
+            return cls.model_validate_json(text)
+        except ValidationError:
+            return cls()
 
     @property
     def program(self) -> str:

@@ -5,14 +5,17 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import nullcontext
 from typing import Any
 
+from core.debugger.attach.views import AttachRequest
 from core.debugger.evaluations.engine import planned
 from core.debugger.evaluations.records import EvaluationPlan, Request
 from core.debugger.evaluations.request import make_plan
 from core.debugger.job_process import JobProcess, server_flags, shared_flags
 from core.debugger.service import Service
 from core.debugger.services import check_preset
+from core.llm.endpoints import TAKEN
 from core.schema.errors import UsageError
 from core.trace.evaluations import create_evaluation, evaluation_named
+from core.trace.records import ATTACHED_NAME
 
 _PAUSE = 0.5
 _UNFINISHED = 1
@@ -70,9 +73,11 @@ class EvaluationProcesses:
             raise UsageError("That evaluation no longer exists.")
         if name in self._processes:
             raise UsageError(f"{name} is already running.")
-        keys = services.llms.keys_for(
-            (variant.llm for variant in planned(row).variants), services.settings.embedding
-        )
+        variants = planned(row).variants
+        keys = services.llms.keys_for((variant.llm for variant in variants), services.settings.embedding)
+        for run in {variant.run for variant in variants if variant.preset == ATTACHED_NAME}:
+            named = AttachRequest.of_text(services.store.preset_text(run)).env
+            keys |= {name: TAKEN[name] for name in named if name in TAKEN}
         limits = Request(**request.model_dump(include=set(Request.model_fields)))
         arguments = (
             *("eval", "--resume", *limits.replace(times=1).arguments()),

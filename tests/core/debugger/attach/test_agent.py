@@ -48,7 +48,7 @@ async def test_a_named_key_reaches_the_program_and_its_value_is_not_stored(
 @pytest.mark.parametrize(
     ("request_", "why"),
     [
-        (AttachRequest(command=("env", "TOKEN=[key]", "python")), "name a variable with --env"),
+        (AttachRequest(command=("env", "TOKEN=[key]", "python")), "name its variable with --env"),
         (AttachRequest(command=("python",), env=("NOT_SET_AT_ALL",)), "NOT_SET_AT_ALL is not set"),
     ],
 )

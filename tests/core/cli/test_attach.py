@@ -92,10 +92,10 @@ def test_an_agent_gets_none_of_the_users_keys_and_ends_with_a_killed_window_that
     cli, llm_server
 ) -> None:
     (cli.config / "settings.toml").write_text(LLM_WITH_KEYS.format(base_url=llm_server.base_url))
-    cli.environment |= {**SECRETS, "FOR_THE_AGENT": "stays"}
+    cli.environment |= {**SECRETS, "FOR_THE_AGENT": "stays", "GROQ_API_KEY": "key-that-is-named"}
     program = cli.folder / "agent.py"
     program.write_text(AGENT, encoding="utf-8")
-    window = cli.start("attach", "--llm", "mine", "--", sys.executable, program)
+    window = cli.start("attach", "--llm", "mine", "--env", "GROQ_API_KEY", "--", sys.executable, program)
     told_in = cli.folder / "told"
     until(told_in.is_file)
     told = json.loads(told_in.read_text())
@@ -117,6 +117,7 @@ def test_an_agent_gets_none_of_the_users_keys_and_ends_with_a_killed_window_that
     assert environment["OPENAI_API_KEY"].startswith("backstep-")
     assert {"HOME", "PATH", "FOR_THE_AGENT"} <= environment.keys()
     assert environment.keys().isdisjoint(SECRETS)
+    assert environment["GROQ_API_KEY"] == "key-that-is-named"
     assert any(name.startswith("node") for name in environments)
     assert any("QtWebEngine" in name for name in environments)
     for name, text in environments.items():

@@ -1,12 +1,12 @@
 """The LLM calls of runs, with what was sent and what came back."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from core.schema.errors import TraceError
-from core.schema.messages import LLMReply, Prompt, Usage
+from core.schema.messages import LLMReply, Prompt, PromptPart, Usage
 from core.schema.step import BlobHash, CallRecord
 from core.trace import encoding
 from core.trace.database import NewBlobs, TraceDatabase, Transactions
@@ -97,6 +97,20 @@ def stored_reply(source: BlobSource, call: CallRecord) -> LLMReply | None:
         return None
     data = source.blob(call.reply)
     return _read(source, call, "reply", lambda: encoding.decode_reply(data))
+
+
+def exemplars_sent(source: BlobSource, calls: Sequence[CallRecord]) -> tuple[PromptPart, ...] | None:
+    """Return the exemplars in the prompt that asked for a step's action; None if that is not known. Raises TraceError.
+
+    `calls` are those of the step.
+    """
+    asked = [call for call in calls if call.purpose in ("decide", "rationale", "function")]
+    prompt = stored_prompt(source, asked[-1]) if asked else None
+    if prompt is None or prompt.view is None:
+        return None
+    found = tuple(part for part in prompt.parts if part.kind == "exemplar")
+    # Beside tools they are one text, in which a template can have them so that their places are not known.
+    return found if found or not prompt.tools else None
 
 
 def _read(source: BlobSource, call: CallRecord, part: str, decode: Callable[[], T]) -> T:

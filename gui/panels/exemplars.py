@@ -48,13 +48,13 @@ class ExemplarsPanel(EditablePanel):
         library = "Open the library at the exemplar that is open here (Ctrl+L)"
         self.library_button = key_button("Open the library", library, "", self._on_library, self)
         self.facts = NoteLabel(margins=(10, 6, 10, 2))
-        self.used = Rows(theme, "Exemplars in the prompt, the nearest first")
+        self.used = Rows(theme, "Exemplars for the prompt, the nearest first")
         self.nearest = Rows(theme, "The nearest that were not used")
         for rows in (self.used, self.nearest):
             rows.pressed_on.connect(self._open)
             RowMenu(rows, self.entries)
         self.query = FittedText("What the memory was asked", lines=6)
-        self.used_section = Section(theme, "In the prompt", self.used)
+        self.used_section = Section(theme, "For the prompt", self.used)
         self.nearest_section = Section(theme, "Nearest, not used", self.nearest)
         self.query_section = Section(theme, "What was asked", indented(self.query))
         sections = (self.used_section, self.nearest_section, self.query_section)
@@ -123,7 +123,7 @@ class ExemplarsPanel(EditablePanel):
         others = [row for row in view.rows if not row.used]
         self.used.show_rows(_row(one, view) for one in used)
         self.nearest.show_rows(_row(other, view) for other in others)
-        self.used_section.show_where(used, str(len(used)))
+        self.used_section.show_where(used, str(sum(not row.problem for row in used)))
         self.nearest_section.show_where(others, str(len(others)))
         self.query.show_text(view.query)
         self.query_section.show_where(view.query, view.embedding)
@@ -219,6 +219,8 @@ def _row(row: ExemplarRow, view: ExemplarsView) -> Row:
     beyond = view.threshold is not None and row.distance > view.threshold
     if row.told:
         mark = ("check", "good", "shown")
+    elif row.used and row.problem:
+        mark = ("circle-slash", "dim", "left out")
     elif row.added:
         mark = ("person", "person", "added by hand")
     elif row.used:

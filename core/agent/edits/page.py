@@ -4,6 +4,7 @@ from core.agent.abstraction import tokens_of
 from core.agent.abstraction_by_llm import read_clean, way_of
 from core.agent.edits.edit import Changed, EditContext, RunEdit, TextEdit, need_before_action
 from core.agent.state import RunState
+from core.exemplars.placeholders import filled
 from core.schema.errors import UsageError
 from core.schema.exemplar import Recall
 from core.schema.step import Abstracted, Recalled
@@ -102,11 +103,13 @@ class PinExemplar(RunEdit):
         exemplar = context.resources.memory.exemplar(self.id)
         if exemplar is None:
             raise UsageError(f'There is no exemplar "{self.id}"; choose one from the library (Ctrl+L).')
-        used = (*recall.used, exemplar)
+        used = (*recall.used, filled(exemplar, " ".join(context.state.objectives[-1:])))
         _use(
             context.state, recall.replace(used=used, why=f"The person added {self.id}. {recall.why}".strip())
         )
-        return Changed(before="", after=self.id, message=f"{self.id} is in the prompts from now on.")
+        return Changed(
+            before="", after=self.id, message=f"{self.id} is among the exemplars for the prompts now."
+        )
 
 
 def _recall(state: RunState) -> Recall:

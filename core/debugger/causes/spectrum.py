@@ -12,6 +12,8 @@ from weakref import WeakKeyDictionary
 
 from core.debugger.causes.records import ElementKind, Suspicion
 from core.debugger.evaluations.figures import done_of
+from core.schema.step import Recalled, record_of
+from core.trace.calls import exemplars_sent
 from core.trace.evaluated import WayStep, evaluated_runs, evaluation_of, ways
 from core.trace.evaluations import ended_at
 from core.trace.records import EvaluatedRun
@@ -94,5 +96,10 @@ def _of_steps(steps: Iterable[WayStep]) -> Iterable[tuple[ElementKind, str]]:
 
 
 def _exemplars(store: TraceStore, run: int, steps: Sequence[WayStep]) -> Iterable[tuple[ElementKind, str]]:
-    recalled = store.recalled(run, steps[0].number) if steps else None
-    return [("exemplar", id) for id in recalled.exemplars] if recalled is not None else []
+    if not steps:
+        return ()
+    first = store.step(run, steps[0].number)
+    if (sent := exemplars_sent(store, first.calls)) is not None:
+        return [("exemplar", part.id) for part in sent]
+    recalled = record_of(Recalled, first.records)
+    return [("exemplar", id) for id in recalled.exemplars] if recalled is not None else ()

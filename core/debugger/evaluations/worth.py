@@ -24,9 +24,10 @@ from core.exemplars.library.store import Library
 from core.exemplars.memory import Memory
 from core.schema.errors import UsageError
 from core.schema.exemplar import Exemplar
-from core.schema.step import Recalled
+from core.schema.step import Recalled, record_of
 from core.schema.task import Task
 from core.settings.settings import Settings
+from core.trace.calls import exemplars_sent
 from core.trace.evaluated import evaluated_runs
 from core.trace.records import EvaluationRow
 from core.trace.store import TraceStore
@@ -206,9 +207,13 @@ def kept_results(library: Library, keys: Iterable[str] = ()) -> tuple[tuple[int,
 def used_in(store: TraceStore, run: int, subject: Subject) -> bool:
     """Return whether the LLM was shown the subject in a run; raises TraceError."""
     for row in store.steps(run):
-        for record in store.step(run, row.number).records:
-            if isinstance(record, Recalled) and _is_among(record, subject):
-                return True
+        step = store.step(run, row.number)
+        sent = exemplars_sent(store, step.calls)
+        recalled = record_of(Recalled, step.records)
+        if any(subject.name == (one.family if subject.kind == "family" else one.id) for one in sent or ()):
+            return True
+        if sent is None and recalled is not None and _is_among(recalled, subject):
+            return True
     return False
 
 

@@ -28,6 +28,7 @@ from core.schema.step import (
     Acted,
     Aligned,
     Anticipated,
+    CallRecord,
     Decided,
     DiagramEdge,
     FrameRecord,
@@ -41,6 +42,7 @@ from core.schema.step import (
     last_reflection,
     record_of,
 )
+from core.trace.calls import exemplars_sent
 from core.trace.records import StepDetail, StepRow
 from core.trace.under_way import StepSource
 
@@ -371,10 +373,18 @@ def _grade(step: int, restored: Restored) -> GradeView:
 # Exemplars
 
 
+_NOT_SENT = "Left out of this step's prompt: it shows an action that is not permitted here, or the prompt was too long."
+
+
 def exemplars_view(
-    source: StepSource, run: int, recalled: Recalled | None, *, told: bool = False
+    source: StepSource,
+    run: int,
+    recalled: Recalled | None,
+    calls: Sequence[CallRecord] = (),
+    *,
+    told: bool = False,
 ) -> ExemplarsView:
-    """Return what memory gave for the step, which may have been recalled at an earlier one."""
+    """Return what memory gave for the step, which may have been recalled at an earlier one, and what its calls had."""
     if recalled is None:
         return ExemplarsView(message="Memory has not been used yet. Step (F10).")
     if recalled.problem:
@@ -396,15 +406,27 @@ def exemplars_view(
         family=recall.family,
         votes=tuple(recall.votes.items()),
         threshold=whole.threshold,
-        rows=_exemplar_rows(recall),
+        rows=_exemplar_rows(recall, _sent(source, calls)),
         why=recall.why,
         problems=recall.problems,
         recalled_at=recalled.recalled_at,
     )
 
 
-def _exemplar_rows(recall: Recall) -> tuple[ExemplarRow, ...]:
-    """Return what the prompt has, then what was near; a person may have changed which are used."""
+def _sent(source: StepSource, calls: Sequence[CallRecord]) -> frozenset[str] | None:
+    try:
+        sent = exemplars_sent(source, calls)
+    except TraceError:
+        return None  # Told where the call itself is shown.
+    return None if sent is None else frozenset(part.id for part in sent)
+
+
+def _exemplar_rows(recall: Recall, sent: frozenset[str] | None) -> tuple[ExemplarRow, ...]:
+    """Return what is for the prompt, then what was near; a person may have changed which are used.
+
+    `sent` are those that the prompt had, if that is known.
+    """
+    missing = {one.id: _NOT_SENT for one in recall.used if sent is not None and one.id not in sent}
     used = {one.id: one for one in recall.used}
     shown = [
         ExemplarRow(
@@ -420,7 +442,11 @@ def _exemplar_rows(recall: Recall) -> tuple[ExemplarRow, ...]:
     ]
     near = [
         ExemplarRow(
-            **(dict(one) | {"used": one.id in used}),
+            **(
+                dict(one)
+                | {"used": one.id in used}
+                | ({"problem": missing[one.id]} if one.id in missing else {})
+            ),
             trajectory=trajectory_text(used[one.id]) if one.id in used else "",
         )
         for one in recall.retrieved
@@ -434,6 +460,7 @@ def _exemplar_rows(recall: Recall) -> tuple[ExemplarRow, ...]:
             distance=0.0,
             used=True,
             added=True,
+            problem=missing.get(one.id, ""),
             trajectory=trajectory_text(one),
         )
         for one in recall.used

@@ -137,6 +137,8 @@ def step_view(
     reviewed, acted = record_of(Reviewed, records), record_of(Acted, records)
     action = _action(observed, recognised, decided, reviewed, acted)
     chosen = action_of(records)
+    recalled = record_of(Recalled, records)
+    asked = detail.calls if decided is not None else ()  # Without it, those before are of another prompt.
     return StepView(
         run=run,
         number=number,
@@ -147,7 +149,11 @@ def step_view(
         action=action,
         stack=stack_view(recognised, detail, source, run, told=told),
         plan=plan_view(source, run, number, records, told=told),
-        exemplars=exemplars_view(source, run, record_of(Recalled, records), told=told),
+        exemplars=made.of(
+            "exemplars",
+            (recalled, *asked),
+            lambda: exemplars_view(source, run, recalled, asked, told=told),
+        ),
         observation=made.of(
             "observation",
             (observed, abstracted),

@@ -166,3 +166,12 @@ def test_those_that_an_attached_agent_was_shown_are_read_here_and_are_in_no_libr
     with qtbot.waitSignal(panel.library_requested) as asked:
         panel.library_button.click()
     assert asked.args == [""]
+
+
+def test_one_that_the_prompt_does_not_have_is_said_to_be_left_out(panel: ExemplarsPanel):
+    first, second, *others = EXEMPLARS.rows
+    left_out = first.replace(problem="Left out of this step's prompt.")
+    panel.show_exemplars(EXEMPLARS.replace(rows=(left_out, second, *others)))
+    assert [row.word for row in panel.used.rows] == ["left out", "used"]
+    assert "Left out of this step's prompt." in panel.used.rows[0].detail
+    assert panel.used_section.fact.text() == "1"

@@ -477,10 +477,21 @@ def test_an_exemplar_is_left_out_of_the_live_run_and_another_one_added(live, ser
     live.wait_phase("decide")
     assert used[0] not in [row.id for row in live.step.exemplars.rows if row.used]
     refused(live, DropExemplar(id=used[0]), "is not among the exemplars")
-    edit(live, PinExemplar(id=used[0]), "is in the prompts from now on")
+    edit(live, PinExemplar(id=used[0]), "is among the exemplars for the prompts now")
     live.wait_phase("decide")
-    assert used[0] in [row.id for row in live.step.exemplars.rows if row.used]
+    pinned = next(row for row in live.step.exemplars.rows if row.id == used[0])
+    # The LLM was asked without it, and is not yet asked again.
+    assert (pinned.used, pinned.problem) == (True, "")
     refused(live, PinExemplar(id="no-such"), "There is no exemplar")
     assert kinds(live)[-2:] == ["exemplars", "exemplars"]
+    memory = live.session.services().resources.memory
+    city = memory.exemplar(used[0]).replace(id="pinned/city", task="Fly to {city}.", metadata="")
+    memory.library().save(city)
+    edit(live, PinExemplar(id=city.id), "is among the exemplars for the prompts now")
+    live.wait_phase("decide")
+    [added] = [row for row in live.step.exemplars.rows if row.id == city.id]
+    assert "{city} stands for a value that the task gives" in added.trajectory
+    edit(live, DropExemplar(id=city.id), "is no longer in the prompts")
+    live.wait_phase("decide")
     live.to_review()
     assert used[0] in [row.id for row in live.step.exemplars.rows if row.used]

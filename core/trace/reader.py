@@ -4,7 +4,6 @@ from typing import Any
 
 from core.schema.errors import NotInTraceError, TraceError
 from core.schema.events import LogLine
-from core.schema.exemplar import Recall
 from core.schema.observation import Observation
 from core.schema.step import RECORDS, Aligned, Observed, PhaseRecord, Recalled, record_of
 from core.trace import encoding
@@ -219,24 +218,27 @@ _RECALL = 3
 
 
 def recalls_since(
-    database: TraceDatabase, last: int, limit: int
-) -> tuple[int, list[tuple[int, int, float, Recall]]]:
-    """Return what was recalled in the next steps after `last` (run, step, when), and where to continue.
+    database: TraceDatabase, since: tuple[int, float], limit: int
+) -> tuple[tuple[int, float], list[tuple[int, int, float, Recalled]]]:
+    """Return what was recalled for the next steps after `since` (run, step, when), and where to continue.
 
-    A step that is still in progress may have more to tell: it is where to continue.
+    A place to continue is a step's id and when it was begun: without such a step, all are read. A step that is still
+    in progress may have more to tell: it is where to continue. What a branch has of a step before it counts as its own.
     """
+    if database.row("SELECT 1 FROM steps WHERE id = ? AND begun = ?", since) is None:
+        since = (0, 0.0)
     steps = database.rows(
-        "SELECT steps.id, run, number, sealed, runs.outcome, owner FROM steps JOIN runs USING (run)"
-        " WHERE steps.id > ? ORDER BY steps.id LIMIT ?",
-        (last, limit),
+        "SELECT steps.id, begun, run, number, sealed, runs.outcome, owner, parent_step FROM steps"
+        " JOIN runs USING (run) WHERE steps.id > ? ORDER BY steps.id LIMIT ?",
+        (since[0], limit),
     )
-    found: list[tuple[int, int, float, Recall]] = []
+    found: dict[tuple[int, int], tuple[float, Recalled]] = {}
     is_certain = True
     for step in steps:
         is_certain &= bool(
             step["sealed"] or step["outcome"] != "running" or not database.lives(step["owner"] or "")
         )
-        last = step["id"] if is_certain else last
+        since = (step["id"], step["begun"]) if is_certain else since
         row = database.row(
             "SELECT phase, saved, record FROM phases WHERE step = ? AND position = ?", (step["id"], _RECALL)
         )
@@ -246,6 +248,19 @@ def recalls_since(
             record = encoding.decode(row["phase"], row["record"], None)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise database.damaged() from error
-        if isinstance(record, Recalled) and record.recall is not None:
-            found.append((step["run"], step["number"], row["saved"], record.recall))
-    return last, found
+        if not isinstance(record, Recalled) or record.recalled_at is None:
+            continue
+        at, whole = (step["run"], record.recalled_at), record
+        if record.recall is None and at not in found and record.recalled_at < (step["parent_step"] or 0):
+            whole = _recalled_before(database, *at) or record
+        if whole.recall is not None:
+            found[at] = (row["saved"], whole)
+    return since, [(*at, *what) for at, what in found.items()]
+
+
+def _recalled_before(database: TraceDatabase, run: int, number: int) -> Recalled | None:
+    """Return what a step before a branch recalled; None if that is not there any more."""
+    try:
+        return record_of(Recalled, step(database, run, number).records)
+    except NotInTraceError:
+        return None

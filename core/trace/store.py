@@ -14,7 +14,6 @@ from typing import Any, TypeVar
 from core.schema.changes import Changes
 from core.schema.errors import TraceError
 from core.schema.events import LogLine
-from core.schema.exemplar import Recall
 from core.schema.observation import Observation
 from core.schema.secrets import Kind, Secrets, is_text_of, told_by
 from core.schema.step import Aligned, BlobHash, PhaseRecord, Recalled, record_of
@@ -377,10 +376,13 @@ class TraceStore:
     def count_runs(self, query: str = "") -> int:
         return self._read(lambda: run_reader.count_runs(self._database, query))
 
-    def recalls(self, since: int, *, limit: int) -> tuple[int, list[tuple[int, int, float, Recall]]]:
-        """Return what was recalled in the `limit` steps stored after `since`: run, step, when and what.
+    def recalls(
+        self, since: tuple[int, float], *, limit: int
+    ) -> tuple[tuple[int, float], list[tuple[int, int, float, Recalled]]]:
+        """Return what was recalled for the `limit` steps stored after `since`: run, step, when and what.
 
-        The first of the two is where to continue; a step still in progress is read again then.
+        The first of the two is where to continue; a step still in progress is read again then, and all steps are if
+        that one is not there any more.
         """
         return self._read(lambda: reading.recalls_since(self._database, since, limit))
 

@@ -313,7 +313,7 @@ class Retrieval(Record):
     distance: float = 0.0
     voted: bool = False
     used: bool = False
-    """Whether the LLM was shown it."""
+    """Whether it was recalled to be used, or a person added it."""
     outcome: str = ""
     """How the run ended, as far as it has."""
     success: bool | None = None

@@ -189,13 +189,12 @@ class Library:
                 self._set_review(before.id, after.review)
         self.set_beside(self._members)
 
-    def log(self, trace: str, last_step: int, found: Iterable[Retrieval]) -> None:
+    def log(self, trace: str, last_step: int, found: Iterable[Retrieval], *, begun: float = 0.0) -> None:
         """Store where exemplars were retrieved in runs of a trace, all of its steps up to `last_step`."""
         with self._writing():
             rows = ({**retrieval.model_dump(exclude=_OF_OUTCOMES), "trace": trace} for retrieval in found)
             self._database.table("retrievals").insert_all(rows, replace=True)
-            told = max(last_step, self.last_step_read(trace))
-            self._database.table("traces").upsert({"trace": trace, "told": told})
+            self._database.table("traces").upsert({"trace": trace, "told": last_step, "begun": begun})
 
     # Reading
 
@@ -408,19 +407,27 @@ class Library:
         with self._database.read():
             return listing.standings(self._database, [id]).get(id, RetrievalRecord())
 
-    def last_step_read(self, trace: str) -> int:
-        """Return the last step of a trace whose retrievals are known; 0 for none."""
+    def last_step_read(self, trace: str) -> tuple[int, float]:
+        """Return the last step of a trace whose retrievals are known, and when it was begun; zeros for none."""
         with self._database.read():
-            row = self._database.row("SELECT told FROM traces WHERE trace = ?", (trace,))
-            return 0 if row is None else int(row["told"])
+            row = self._database.row("SELECT told, begun FROM traces WHERE trace = ?", (trace,))
+            return (0, 0.0) if row is None else (int(row["told"]), float(row["begun"]))
 
-    def runs_read(self, trace: str) -> tuple[int, ...]:
-        """Return the runs of a trace in which exemplars were retrieved."""
+    def runs_read(self, trace: str) -> dict[int, float]:
+        """Return the runs of a trace in which exemplars were retrieved, each with when one first was."""
         with self._database.read():
             rows = self._database.rows(
-                "SELECT DISTINCT run FROM retrievals WHERE trace = ? ORDER BY run", (trace,)
+                'SELECT run, min("when") AS first FROM retrievals WHERE trace = ? GROUP BY run', (trace,)
             )
-            return tuple(row["run"] for row in rows)
+            return {row["run"]: row["first"] for row in rows}
+
+    def forget_runs(self, trace: str, runs: Iterable[tuple[int, float]]) -> None:
+        """Forget runs of a trace, each as it was before that moment: others have their numbers since."""
+        with self._writing():
+            for run, started in runs:
+                at = (trace, run, started)
+                self._database.table("retrievals").delete_where('trace = ? AND run = ? AND "when" < ?', at)
+                self._database.table("outcomes").delete_where("trace = ? AND run = ?", at[:2])
 
     def settle(self, trace: str, ends: Iterable[RunEnd]) -> None:
         """Store how runs of a trace stand; one of an evaluation stays so if the evaluation is forgotten."""
@@ -430,10 +437,14 @@ class Library:
             )
             known = {row["run"]: RunEnd(**row) for row in found}
             now = (
-                end._replace(measured=end.measured or bool(end.run in known and known[end.run].measured))
+                end._replace(
+                    measured=end.measured or bool(end.run in known and known[end.run].measured), started=0.0
+                )
                 for end in ends
             )
             new = [{"trace": trace, **end._asdict()} for end in now if known.get(end.run) != end]
+            for one in new:
+                del one["started"]
             self._database.table("outcomes").insert_all(new, replace=True)
 
     # Files next to it

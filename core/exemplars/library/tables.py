@@ -159,6 +159,11 @@ ALTER TABLE exemplars ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE outcomes ADD COLUMN measured INTEGER NOT NULL DEFAULT 0;
 """
 """Tell which file an exemplar came from, what is preferred, and which runs are of evaluations."""
+
+_VERSION_7 = """
+ALTER TABLE traces ADD COLUMN begun REAL NOT NULL DEFAULT 0;
+"""
+"""When the last step was begun whose retrievals are known: of another step of that id, all is read again."""
 _EXEMPLARS_NOW = _EXEMPLARS.replace(
     "    archived INTEGER NOT NULL,\n",
     "    status TEXT NOT NULL,\n    reviewed_by TEXT NOT NULL,\n    reviewed_at REAL NOT NULL,\n"
@@ -174,7 +179,7 @@ CREATE VIRTUAL TABLE IF NOT EXISTS temp.beside_fts {_WORDS};
 """The same for exemplars of files, as long as the database is open; nothing of it is stored."""
 
 
-MIGRATIONS = (_VERSION_1, _VERSION_2, _VERSION_3, _VERSION_4, _VERSION_5, _VERSION_6)
+MIGRATIONS = (_VERSION_1, _VERSION_2, _VERSION_3, _VERSION_4, _VERSION_5, _VERSION_6, _VERSION_7)
 
 KIND = FileKind(
     noun="exemplar library",

@@ -203,7 +203,7 @@ def _retrieval_line(one: Retrieval, trace: str) -> TableLine:
         (moment(one.when), one.when),
         (str(one.run), one.run),
         (str(one.step), one.step),
-        (f"{one.distance:.3f}", one.distance),
+        (f"{one.distance:.3f}" if one.distance or one.voted else "", one.distance),
         "used" if one.used else "voted" if one.voted else "not used",
         judged[one.success],
         key=(one.run, one.step) if here else None,

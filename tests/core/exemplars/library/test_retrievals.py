@@ -2,6 +2,7 @@ import pytest
 
 from core.exemplars.library.records import RetrievalRecord
 from core.exemplars.library.trace_sync import note_retrievals
+from core.exemplars.memory import Memory
 from core.schema.exemplar import Recall, Retrieved
 from core.schema.step import Recalled
 from core.schema.task import Verdict
@@ -103,3 +104,57 @@ def test_a_person_who_judges_anew_changes_the_outcome(library, traces):
     traces.set_verdict(run, Verdict(success=True, judge="person"))
     note_retrievals(library, traces)
     assert library.standing("a").successes == 1
+
+
+def test_what_a_person_left_out_was_not_used_and_what_one_added_was(library, traces):
+    run = run_with(traces, "near", rejected="far", success=None)
+    edited = recalled("near", rejected="far")
+    used = (ALL[0], ALL[1].replace(id="far"))
+    recall = edited.recall.replace(used=used)
+    traces.save_phase(run, 1, edited.replace(exemplars=("far", ALL[0].id), recall=recall))
+    end(traces, run, True)
+    note_retrievals(library, traces)
+    assert [library.standing(id).used for id in ("near", "far", ALL[0].id)] == [0, 1, 1]
+
+
+def test_a_branch_has_used_what_was_recalled_before_it(library, traces):
+    run = run_with(traces, "a", success=False)
+    traces.begin_step(run, 2)
+    branch = traces.begin_run(start().replace(parent_run=run, parent_step=2))
+    for number in (2, 3):
+        traces.begin_step(branch, number)
+        traces.save_phase(branch, number, Recalled(exemplars=("a",), recalled_at=1))
+    end(traces, branch, True)
+    assert note_retrievals(library, traces) == 2
+    assert {(one.run, one.step, one.success) for one in library.retrievals("a")} == {
+        (run, 1, False),
+        (branch, 1, True),
+    }
+    assert note_retrievals(library, traces) == 0
+
+
+def test_a_library_is_made_to_count_what_runs_used_of_files(tmp_path, traces):
+    memory = Memory((), library=tmp_path / "exemplars.db")
+    assert (note_retrievals(memory.library(), traces), memory.library().is_made) == (0, False)
+    run_with(traces, "a")
+    assert note_retrievals(memory.library(), traces) == 1
+    assert memory.library().standing("a").used == 1
+    memory.close()
+
+
+def test_runs_of_another_trace_at_the_same_path_are_not_taken_for_the_old_ones(library, tmp_path):
+    old = TraceStore.open(tmp_path / "traces.db")
+    for _ in range(3):
+        run_with(old, "a", success=False)
+    note_retrievals(library, old)
+    old.close()
+    for file in tmp_path.glob("traces.db*"):
+        file.unlink()
+    new = TraceStore.open(tmp_path / "traces.db")
+    for _ in range(2):
+        run_with(new, "b", success=True)
+    run_with(new, "a", success=True)
+    note_retrievals(library, new)
+    new.close()
+    assert [(one.run, one.success) for one in library.retrievals("a")] == [(3, True)]
+    assert library.standing("b").successes == 2

@@ -46,51 +46,58 @@ class Searched(Protocol):
 
 async def recall(query: str, index: Searched, settings: RecallSettings, *, environment: str = "") -> Recall:
     """Look `query` up; the index has to be fresh. Raises LLMError if the embedding's server fails."""
-    found: tuple[Near, ...] = ()
+    if not len(index):
+        return decide(query, index.embedding.name, settings, (), (), {})
+    within = environment if environment and not settings.other_environments else None
+    among = Among(environment=within, status=None if settings.unreviewed else "reviewed")
+    vector = await index.vector(query)
+    recalled = await _recall(query, vector, index, settings, among)
+    if settings.unreviewed or not index.nearest(vector, 1, among._replace(status="new")):
+        return recalled
+    would = await _recall(query, vector, index, settings, among._replace(status=None))
+    return _with_new(recalled, would, settings)
+
+
+async def _recall(
+    query: str, vector: Vectors, index: Searched, settings: RecallSettings, among: Among
+) -> Recall:
     of_family: tuple[Near, ...] = ()
-    new: tuple[Near, ...] = ()
-    faults: dict[str, str] = {}
     vectors: dict[str, Vectors] = {}
-    if len(index):
-        within = environment if environment and not settings.other_environments else None
-        vector = await index.vector(query)
-        among = Among(environment=within, status=None if settings.unreviewed else "reviewed")
-        found = index.nearest(vector, settings.most + max(SHOWN, settings.votes), among)
-        if not settings.unreviewed:
-            new = index.nearest(vector, SHOWN, among._replace(status="new"))
-        faults = await _faults(index, query, found, vectors)
-        voters = _voters(_readable(found, faults), settings)
-        if voters:
-            # With `by` exemplars, only those that are pinned are of use.
-            family = voted([voter.exemplar.family for voter in voters])
-            many = _READ if settings.by == "family" else 1
-            while True:
-                of_family = index.nearest(vector, many, among._replace(family=family))
-                faults |= await _faults(index, query, of_family, vectors)
-                chosen, too_many = _chosen(_readable(of_family, faults), settings)
-                enough = len(of_family) < many or too_many or len(chosen) == settings.most
-                if settings.by != "family" or enough:
-                    break
-                many *= 4
-    return _with_new(decide(query, index.embedding.name, settings, found, of_family, faults), new, settings)
+    found = index.nearest(vector, settings.most + max(SHOWN, settings.votes), among)
+    faults = await _faults(index, query, found, vectors)
+    voters = _voters(_readable(found, faults), settings)
+    if voters:
+        # With `by` exemplars, only those that are pinned are of use.
+        family = voted([voter.exemplar.family for voter in voters])
+        many = _READ if settings.by == "family" else 1
+        while True:
+            of_family = index.nearest(vector, many, among._replace(family=family))
+            faults |= await _faults(index, query, of_family, vectors)
+            chosen, too_many = _chosen(_readable(of_family, faults), settings)
+            enough = len(of_family) < many or too_many or len(chosen) == settings.most
+            if settings.by != "family" or enough:
+                break
+            many *= 4
+    return decide(query, index.embedding.name, settings, found, of_family, faults)
 
 
-def _with_new(recalled: Recall, new: tuple[Near, ...], settings: RecallSettings) -> Recall:
-    """Tell of new exemplars that are nearer than the farthest used one, and so might have been used."""
+def _with_new(recalled: Recall, would: Recall, settings: RecallSettings) -> Recall:
+    """Tell of new exemplars that are nearer than the farthest used one, and that reviews would have used."""
     limit = math.inf if settings.threshold is None else settings.threshold
     used = (one.distance for one in recalled.retrieved if one.used and not one.pinned)
     farthest = max(used, default=limit)
-    nearer = tuple(one for one in new if one.distance <= farthest)
+    new = {one.id for one in would.used if one.review.status == "new"}
+    nearer = tuple(
+        one.replace(used=False, voted=False, problem=_NEW)
+        for one in would.retrieved
+        if one.id in new and one.distance <= farthest
+    )
     if not nearer:
         return recalled
-    many = f"At least {SHOWN}" if len(nearer) == SHOWN else str(len(nearer))
     which, whom = ("one is", "it") if len(nearer) == 1 else ("ones are", "them")
-    text = f"{many} new {which} near enough, but not used: nobody has reviewed {whom}."
+    text = f"{len(nearer)} new {which} near enough, but not used: nobody has reviewed {whom}."
     return recalled.replace(
-        retrieved=(
-            *recalled.retrieved,
-            *_retrieved((), (), nearer, dict.fromkeys((one.exemplar.id for one in nearer), _NEW)),
-        ),
+        retrieved=(*recalled.retrieved, *nearer),
         why=text if not recalled.retrieved else f"{recalled.why} {text}",
     )
 
@@ -147,7 +154,7 @@ def decide(
         pool = of_family
         chosen, too_many = _chosen(pool, settings)
         why = f"{votes[family]} of the {len(voters)} nearest are of the family {family}."
-        if len(voters) < min(settings.votes, len(found)):
+        if len(voters) < min(settings.votes, len(readable)):
             alone = (
                 "The nearest is" if len(voters) == 1 else f"{votes[family]} of the {len(voters)} nearest are"
             )
@@ -158,8 +165,10 @@ def decide(
         pool = readable
         pinned = [one for one in of_family if one.exemplar.pinned]
         chosen, too_many = _chosen((*pinned, *voters), settings, min(settings.votes, settings.most))
-        why = f"The {len(chosen)} nearest are used." if len(chosen) > 1 else "The nearest is used."
-        why = why if chosen else "None is used."
+        many = "1 exemplar is" if len(chosen) == 1 else f"{len(chosen)} exemplars are"
+        if chosen == _distinct(readable)[: len(chosen)]:
+            many = "The nearest is" if len(chosen) == 1 else f"The {len(chosen)} nearest are"
+        why = f"{many} used." if chosen else "None is used."
     if first := sum(one.exemplar.pinned for one in chosen):
         why += " One of them is pinned." if first == 1 else f" {first} of them are pinned."
     why += _ties(chosen, too_many, pool)

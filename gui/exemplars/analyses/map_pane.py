@@ -69,7 +69,7 @@ class MapPane(QWidget):
         self.caption.show_text(
             f"{count(len(drawn.ids), 'exemplar')} of {count(len(drawn.names), 'family', 'families')} "
             f"by {drawn.embedding}. The plane shows {drawn.share:.0%} of the differences. The numbers on the lines "
-            f"are the real distances. {_HINT}"
+            f"are distances as they count, by the weights. {_HINT}"
         )
 
     def _make_plot(self) -> "MapPlot":

@@ -50,6 +50,25 @@ async def test_single_exemplars_can_be_used_instead_of_a_family():
     assert len(found.used) == 2
 
 
+async def test_what_is_used_is_called_the_nearest_only_if_it_is():
+    near, next_one, far = ALL[0], ALL[1], ALL[2].replace(pinned=True, metadata="Task: Quantum flux.")
+    query = near.key
+    found = await looked_up(query, near, next_one, by="exemplars", votes=2)
+    assert found.why == "The 2 nearest are used."
+    found = await looked_up(query, near, next_one, far, by="exemplars", votes=2)
+    assert far.id in {one.id for one in found.used}
+    assert found.why == "2 exemplars are used. One of them is pinned."
+
+
+async def test_those_with_a_fault_are_not_said_to_be_too_far_away():
+    wrong = ALL[0].steps[0].replace(actions=("click [999]",))
+    faulty = tuple(ALL[0].replace(id=f"faulty-{at}", steps=(wrong,)) for at in range(2))
+    found = await looked_up(ALL[0].key, ALL[0], *faulty)
+    assert [one.id for one in found.used] == [ALL[0].id]
+    assert "too far away" not in found.why
+    assert "faulty-0 is left out" in found.why
+
+
 async def test_beyond_the_threshold_memory_is_not_used_and_that_is_said():
     found = await looked_up("Task: Sort the numbers.", threshold=0.1)
     assert found.used == ()

@@ -53,6 +53,20 @@ async def test_a_new_one_that_is_farther_than_all_that_are_used_is_not_told(memo
     assert "new" not in (await recalled(memory)).why
 
 
+async def test_a_new_one_that_would_not_be_used_once_reviewed_is_not_told(memory):
+    library = memory.library()
+    for at in range(2):
+        steps = (FLIGHTS[0].steps[0].replace(thought=f"Thought {at}."),)
+        library.save(FLIGHTS[0].replace(id=f"flight-{at}", steps=steps))
+    library.save(FLIGHTS[0].replace(id="outvoted", family="other", review=NEW))
+    wrong = FLIGHTS[1].steps[0].replace(actions=("click [999]",))
+    library.save(FLIGHTS[0].replace(id="faulty", steps=(wrong,), review=NEW))
+    library.save(FLIGHTS[0].replace(id="never", never=(FLIGHTS[0].task,), review=NEW))
+    found = await memory.recall(FLIGHTS[0].key, RecallSettings())
+    assert {one.id for one in found.used} == {one.id for one in found.retrieved} == {"flight-0", "flight-1"}
+    assert "new" not in found.why
+
+
 async def test_one_of_a_file_is_retired_in_its_file(memory, tmp_path):
     (tmp_path / "files").mkdir()
     file = tmp_path / "files" / "mine.jsonl"

@@ -77,7 +77,7 @@ class TaskPlace(Record):
     across: float
     up: float
     near: tuple[tuple[int, float], ...] = ()
-    """The exemplars nearest to it: their places among the points, with their real distances."""
+    """The exemplars nearest to it: their places among the points, with their distances by weight."""
 
 
 class ExemplarMap(Record):

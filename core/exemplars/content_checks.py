@@ -196,14 +196,24 @@ def check_orders(exemplar: Draft) -> Iterator[Problem]:
 
 def check_private(exemplar: Draft) -> Iterator[Problem]:
     """Yield keys and tokens of services, and mail addresses of real domains."""
-    for at, text in _texts(exemplar):
+    for at, text in _strings(exemplar.model_dump(exclude={"review"})):
         if has_key(text):
             message = "It has the key or token of a service. Remove it, and make a new key."
             yield Problem(id=exemplar.id, kind="private", at=at, text=message)
+    for at, text in _texts(exemplar):
         addresses = (found[0] for found in _ADDRESS.finditer(text))
         if address := next((one for one in addresses if not _RESERVED.search(one)), ""):
             message = f"It has the mail address {address}. Prompts and exports show it."
             yield Problem(id=exemplar.id, kind="private", at=at, text=message, level="note")
+
+
+def _strings(value: object, at: Location = ()) -> Iterator[tuple[Location, str]]:
+    """Give all texts in a value, which exports have, with their places."""
+    if isinstance(value, str):
+        yield at, value
+    elif isinstance(value, dict | list | tuple):
+        for key, one in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _strings(one, (*at, key))
 
 
 def _texts(exemplar: Draft) -> Iterator[tuple[Location, str]]:

@@ -8,7 +8,7 @@ from core.exemplars.files import ExemplarFiles
 from core.exemplars.library.bulk import review_all
 from core.exemplars.library.records import Entry
 from core.exemplars.memory import Memory
-from core.schema.exemplar import Contrast, ExemplarReview, ExemplarStep, RecallSettings
+from core.schema.exemplar import Contrast, ExemplarReview, ExemplarStep, KeptPrompt, RecallSettings
 from tests.core.exemplars.making import ALL, exemplar
 
 PAGE = """[1] heading "Sign in" level 1
@@ -185,3 +185,23 @@ async def test_one_with_a_fault_is_not_recalled_unless_a_person_says_so(tmp_path
     assert found.used == ()
     assert "is left out, step 1, action 1: type [5] [abc]: a button cannot be typed into" in found.why
     memory.close()
+
+
+KEY = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD"
+
+
+@pytest.mark.parametrize(
+    ("where", "changed"),
+    [
+        ("note", {"note": KEY}),
+        ("metadata", {"metadata": f"Task: log in with {KEY}"}),
+        ("source", {"source": KEY}),
+        ("parser", {"parser": f"KEY = '{KEY}'"}),
+        ("tag", {"tags": (KEY,)}),
+        ("never", {"never": (KEY,)}),
+        ("prompt", {"prompts": (KeptPrompt(name="filter", texts=("none", KEY)),)}),
+        ("raw", {"steps": (ExemplarStep(observation=PAGE, raw=f"<p>{KEY}</p>", actions=("click [5]",)),)}),
+    ],
+)
+def test_a_key_is_found_in_every_text_that_is_kept(where, changed):
+    assert "key or token of a service" in fault(exemplar("click-button", 0, **changed)), where

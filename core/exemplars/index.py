@@ -234,6 +234,8 @@ class ExemplarIndex:
 
     def _begin(self) -> None:
         self._given: Mapping[int, Exemplar] = {}
+        self._read = self.library
+        """The library that the changes up to `_since` are of."""
         self._since = 0
         self._members: list[LibraryChange] = []
         """A row for each member there was; one that is saved again has a new row."""
@@ -261,7 +263,7 @@ class ExemplarIndex:
         if self._vectors is None:
             self._vectors = await asyncio.to_thread(VectorStore, self.embedding.name, self._folder)
         vectors = self._vectors
-        if len(self._members) - len(self) > max(_DEAD, len(self)):
+        if self._read is not self.library or len(self._members) - len(self) > max(_DEAD, len(self)):
             self._begin()
         last, changes = self._since, list[LibraryChange]()
         if self.library is not None and self.library.last_change() != self._since:

@@ -227,8 +227,8 @@ class Memory:
         if self._whole is not None:
             return self._whole.library()
         library = self._library
-        if library is not None and not library.is_made and self._library_path and self._library_path.exists():
-            library.close()  # Another program has made it meanwhile.
+        if library is not None and not library.is_current:
+            library.close()  # What is saved in it would be lost.
             library = None
         if library is None:
             library = self._library = self._opened()

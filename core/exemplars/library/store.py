@@ -65,6 +65,7 @@ class Library:
         """With `unmade`, `database` is empty and in memory until something is written: then that file is made."""
         self._database = database
         self._unmade = unmade
+        self._file = _file_at(unmade or database.path)
         self.proofs = Proofs(lambda: self._database, self._writing)
         self.beside = FilesBeside()
         self._members: Sequence[FileMember] = ()
@@ -107,6 +108,11 @@ class Library:
     def is_made(self) -> bool:
         """Whether anything was ever written."""
         return self._unmade is None
+
+    @property
+    def is_current(self) -> bool:
+        """Whether its path names what is open: not if the file was made, moved, deleted or replaced since."""
+        return self._file == _file_at(self._unmade or self.path)
 
     # Writing
 
@@ -490,6 +496,7 @@ class Library:
             made = DatabaseFile.open(self._unmade, KIND)
             self._database.close()
             self._database, self._unmade, self._listed = made, None, None
+            self._file = _file_at(made.path)
         self._file_changes = changes = FileChanges(self.beside, self.folder)
         with self._database.write():
             yield
@@ -624,3 +631,12 @@ class Library:
         """Return the exemplar of a row that has the content of a version."""
         exemplar = writing.unpack(row["content"], self.path, self._database)
         return exemplar.replace(review=self._review(row))
+
+
+def _file_at(path: Path) -> tuple[int, int] | None:
+    """Return which file of the disk a path names; None if it names none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

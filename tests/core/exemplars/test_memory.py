@@ -214,3 +214,30 @@ async def test_memories_that_were_made_of_one_follow_its_embedding(tmp_path):
     for one in (memory, altered):
         assert (await one.refreshed()).embedding is embeddings[0]
     memory.close()
+
+
+@pytest.mark.parametrize("how", ["deleted", "moved", "replaced"])
+async def test_what_is_saved_after_the_file_of_the_library_was_changed_is_in_the_file_of_its_name(
+    tmp_path, how
+):
+    path, backup = tmp_path / LIBRARY_NAME, tmp_path / "backup.db"
+    older = Memory((), library=backup)
+    older.library().save(ALL[4])
+    older.close()
+    memory = Memory((), library=path)
+    memory.library().save(ALL[0])
+    assert await used(memory, ALL[0].key) == [ALL[0].id]
+    if how == "moved":
+        path.rename(tmp_path / "elsewhere.db")
+    for file in tmp_path.glob(f"{LIBRARY_NAME}*"):
+        file.unlink()
+    if how == "replaced":
+        backup.rename(path)
+    memory.library().save(ALL[5])
+    kept = sorted([ALL[4].id, ALL[5].id]) if how == "replaced" else [ALL[5].id]
+    assert sorted(row.id for row in memory.library().rows()) == kept
+    assert await used(memory, ALL[0].key) != [ALL[0].id]
+    memory.close()
+    other = Memory((), library=path)
+    assert sorted(row.id for row in other.library().rows()) == kept
+    other.close()

@@ -87,6 +87,10 @@ def record(
     seed. Otherwise the page is printed as the actions left it. Raises
     BackstepError where a file cannot be used or the task cannot be opened.
     """
+    if output is not None and output.suffix != ".jsonl":
+        raise UsageError(
+            f"{output} would not be read as a file of JSON lines; give a name that ends in .jsonl."
+        )
     looks = () if actions is None else read_looks(read_text(actions), actions)
     program = "" if parser is None else read_text(parser).strip()
     kept = read_exemplars(output) if output is not None and output.exists() else ()

@@ -231,11 +231,12 @@ def with_exemplar(text: str, path: Path, exemplar: Exemplar) -> str:
     if path.suffix == ".toml":
         return toml_of(exemplar)
     lines = text.split("\n")
-    for at, line in enumerate(lines):
-        with contextlib.suppress(DataError):
-            if f'"{exemplar.id}"' in line and exemplar_of(line, "").id == exemplar.id:
-                lines[at] = line_of(exemplar) + ("\r" if line.endswith("\r") else "")
-                return "\n".join(lines)
+    for known in (f'"{exemplar.id}"', ""):  # Its id can be written with escapes, which is seldom.
+        for at, line in enumerate(lines):
+            with contextlib.suppress(DataError):
+                if known in line and exemplar_of(line, "").id == exemplar.id:
+                    lines[at] = line_of(exemplar) + ("\r" if line.endswith("\r") else "")
+                    return "\n".join(lines)
     return "".join([text, "\n" if text and not text.endswith("\n") else "", line_of(exemplar), "\n"])
 
 

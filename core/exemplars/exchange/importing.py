@@ -104,6 +104,8 @@ def keep(
     """
 
     def each() -> Iterator[tuple[Exemplar, Provenance | None]]:
+        if taken := library.current(exemplar.id for entry, exemplar in coming if entry.fate == "new"):
+            raise DataError(f"The id {taken[0].id} was taken in the meantime. Read the files again.")
         for done, (entry, exemplar) in enumerate(coming):
             if cancelled is not None and cancelled.is_set():
                 raise _Cancelled
@@ -117,10 +119,7 @@ def keep(
             yield exemplar, provenance if entry.fate == "new" else None
 
     coming = plan.coming
-    new = (exemplar.id for entry, exemplar in coming if entry.fate == "new")
     with memory.connection() as library:
-        if taken := sorted(library.has(new)):
-            raise DataError(f"The id {taken[0]} was taken in the meantime. Read the files again.")
         try:
             library.save_all(each())
         except _Cancelled:

@@ -41,6 +41,12 @@ def test_a_success_is_added_to_the_file_and_again_takes_the_place_of_the_first(i
     assert exemplar.steps[0].actions == ("type [3] [karrie]", "type [5] [AU]", "click [6]")
 
 
+def test_a_name_that_is_not_of_json_lines_is_refused_before_anything_is_done(inside, tmp_path):
+    done = inside("exemplar", "--task", "miniwob/login-user", "-o", tmp_path / "mine.toml")
+    assert (done.code, (tmp_path / "mine.toml").exists()) == (2, False)
+    assert "give a name that ends in .jsonl" in done.err
+
+
 @pytest.mark.browser
 def test_what_is_no_success_keeps_nothing_and_shows_where_it_ended(inside, tmp_path):
     actions, output = tmp_path / "looks.txt", tmp_path / "mine.jsonl"

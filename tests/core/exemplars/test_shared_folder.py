@@ -6,7 +6,9 @@ import subprocess
 import pytest
 
 from core.debugger.exemplars.formats import export_format
-from core.exemplars.files import EXEMPLARS, ExemplarFiles, read_exemplars, toml_of, write_exemplars
+from core.exemplars.exchange.importing import FilesRead, keep
+from core.exemplars.exchange.plan import ImportChoices
+from core.exemplars.files import EXEMPLARS, ExemplarFiles, line_of, read_exemplars, toml_of, write_exemplars
 from core.exemplars.library.bulk import edit_all, review_all
 from core.exemplars.library.records import Edits, Filter
 from core.exemplars.memory import Memory
@@ -88,6 +90,27 @@ def test_one_is_changed_in_its_file_with_a_small_difference_and_taken_back(folde
     with pytest.raises(LibraryError, match="was changed meanwhile"):
         memory.library().exchange([now], [was])
     assert not memory.library().has([one.id])
+
+
+def test_a_line_whose_id_is_written_with_escapes_is_changed_in_its_place(folder, memory):
+    one = ALL[0].replace(id="shop/one")
+    file = folder / "mine.jsonl"
+    file.write_text(
+        f"{line_of(ALL[1])}\n{line_of(one)}\n".replace("shop/one", "shop\\/one"), encoding="utf-8"
+    )
+    edit_all(memory.library(), [one.id], Edits(add=("tagged",)), "changed")
+    assert [(read.id, read.tags) for read in read_exemplars(file)] == [(ALL[1].id, ()), (one.id, ("tagged",))]
+
+
+def test_an_import_leaves_alone_a_file_that_was_made_after_its_plan(folder, memory, tmp_path):
+    (folder / ".git").mkdir()
+    write_exemplars(tmp_path / "brought.jsonl", [ALL[0].replace(id="new/one")])
+    choices = ImportChoices(paths=(str(tmp_path / "brought.jsonl"),))
+    plan = FilesRead(choices, memory).plan(choices)
+    put(folder, ALL[0].replace(id="new/one", task="Mine."))
+    with pytest.raises(DataError, match="new/one was taken in the meantime"):
+        keep(plan, memory)
+    assert read_exemplars(folder / "new/one.toml")[0].task == "Mine."
 
 
 def test_a_review_stands_in_the_file_for_everybody(folder, memory):

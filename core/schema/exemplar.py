@@ -16,6 +16,9 @@ Status = Literal["new", "reviewed", "retired"]
 """New: nobody has looked at it yet. Reviewed: runs recall it. Retired: it is kept, but recalled no more."""
 
 
+_YEAR_9999 = 253_370_764_800
+
+
 class ExemplarReview(Record):
     """Whether an exemplar is in use, by whose decision, and since when."""
 
@@ -26,6 +29,12 @@ class ExemplarReview(Record):
     """Seconds since the epoch; 0 where nobody did."""
     although: bool = False
     """Whether it is used although it has faults."""
+
+    @field_validator("at")
+    @classmethod
+    def _no_date(cls, at: float) -> float:
+        """Read a number that is no date, such as one in milliseconds, as not known."""
+        return at if 0 <= at < _YEAR_9999 else 0.0
 
 
 class DraftStep(Record):

@@ -32,7 +32,7 @@ def read_calls(code: str, page: str, remarks: list[str], *, is_last: bool) -> li
     for number, statement in enumerate(body):
         try:
             made = _made(statement, page, remarks, is_last=is_last and number == len(body) - 1)
-        except (KeyError, TypeError, ValueError, RecursionError):
+        except (KeyError, TypeError, ValueError, ArithmeticError, RecursionError):
             made = []
         written = ast.get_source_segment(code, statement) or code
         if not made:

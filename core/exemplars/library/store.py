@@ -613,7 +613,8 @@ class Library:
 
     def _no_exemplar(self, id: str) -> str:
         found = self._database.rows(
-            "SELECT id FROM exemplars WHERE id LIKE ? ESCAPE '\\' ORDER BY id LIMIT 200", (f"{id[:1]}%",)
+            "SELECT id FROM exemplars WHERE id LIKE ? ESCAPE '\\' ORDER BY id LIMIT 200",
+            (f"{writing.plain(id[:1])}%",),
         )
         near = get_close_matches(id, [row["id"] for row in found], n=1, cutoff=0.6)
         hint = f"did you mean {near[0]}?" if near else "list them with `exemplars list`."

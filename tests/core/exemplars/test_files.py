@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.exemplars.files import ExemplarFiles, read_exemplars, write_exemplars
+from core.exemplars.files import ExemplarFiles, line_of, read_exemplars, write_exemplars
 from core.schema.errors import DataError
 from core.schema.exemplar import AbstractionPair, Exemplar, ExemplarReview, ExemplarStep
 from tests.core.exemplars.making import ALL, RETIRED, exemplar
@@ -106,3 +106,11 @@ def test_a_mistake_is_reported_with_file_and_line(tmp_path, change, expected):
         read_exemplars(path)
     assert f"{path}, line 3: " in str(failed.value)
     assert expected in str(failed.value)
+
+
+@pytest.mark.parametrize("at", ["1764430000000", "Infinity", "NaN", "-5"])
+def test_a_review_at_no_date_is_one_at_a_time_that_is_not_known(tmp_path, at):
+    line = line_of(ALL[0].replace(review=ExemplarReview(status="retired", at=5.0)))
+    (tmp_path / "a.jsonl").write_text(line.replace('"at": 5.0', f'"at": {at}'), encoding="utf-8")
+    (read,) = read_exemplars(tmp_path / "a.jsonl")
+    assert (read.review.status, read.review.at) == ("retired", 0.0)

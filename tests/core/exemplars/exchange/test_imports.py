@@ -10,6 +10,7 @@ import pytest
 from core.agent.policies.file import read_policy
 from core.agent.policies.step_import import policy_files
 from core.exemplars.exchange.documents import read_document
+from core.exemplars.exchange.gym_calls import read_calls
 from core.schema.action_text import parse_action
 from tests.core.exemplars.exchange.files import (
     POLICY,
@@ -546,3 +547,10 @@ def test_a_password_that_another_program_recorded_is_bullets_in_an_exemplar(tmp_
     candidate = only(saved(tmp_path, document))
     assert actions_of(candidate)[0].endswith("[•••••••]")
     assert "hunter2" not in candidate.exemplar.model_dump_json()
+
+
+@pytest.mark.parametrize("call", ["mouse_click(1e999, 5)", f"scroll(0, 1{'0' * 400})", f"noop({'9' * 400})"])
+def test_a_number_that_is_none_leaves_the_call_as_it_is(call):
+    remarks: list[str] = []
+    assert read_calls(call, "", remarks, is_last=False) == [call]
+    assert "no corresponding action" in remarks[0]

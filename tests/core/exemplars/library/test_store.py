@@ -248,3 +248,8 @@ def test_a_library_of_the_first_version_is_brought_up_to_date_with_all_it_has(tm
     library.keep_apart("a", "b")
     library.close()
     assert (tmp_path / "exemplars.db.version-1").exists()
+
+
+def test_an_id_that_is_no_text_is_not_there(library):
+    with pytest.raises(NotInLibraryError, match="There is no exemplar"):
+        library.get("\udcff")

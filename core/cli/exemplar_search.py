@@ -11,7 +11,7 @@ from core.cli.runs import reading
 from core.cli.surroundings import embedding_of, in_loop, resources_of
 from core.debugger.exemplars.analyses.retrieval import query_of, recall_settings
 from core.debugger.exemplars.analyses.views import BenchQuery
-from core.exemplars.analysis.lookups import each_left_out, keep_neighbours, leave_one_out, read_texts, summed
+from core.exemplars.analysis.lookups import each_left_out, keep_neighbours, read_texts, summed
 from core.exemplars.analysis.records import LeftOutExemplar
 from core.exemplars.index import ExemplarIndex
 from core.exemplars.library.beside import numbered
@@ -83,7 +83,8 @@ def leave_one_out_of(
         if texts is not None:
             index = ExemplarIndex(embedding_of(settings))
             await index.refresh(numbered(read_texts(texts)), memory.on_progress)
-            return await leave_one_out(index, index.numbers(), votes=votes)
+            left_out = [one async for one in each_left_out(index, index.numbers(), votes=votes)]
+            return summed(index, left_out, votes=votes)
         library = listing_of(settings, memory)
 
         async def look(index: ExemplarIndex) -> LeftOutExemplar:
@@ -91,7 +92,7 @@ def leave_one_out_of(
             found = [one async for one in each_left_out(index, numbers, votes=votes)]
             if wanted == Filter() and votes == RecallSettings().votes:
                 keep_neighbours(library, found)  # All were compared, as the window does.
-            return summed(found, votes=votes, embedding=index.embedding.name)
+            return summed(index, found, votes=votes)
 
         return await memory.looked_up(look)
 

@@ -63,9 +63,7 @@ async def _recall(
 ) -> Recall:
     of_family: tuple[Near, ...] = ()
     vectors: dict[str, Vectors] = {}
-    found = index.nearest(vector, settings.most + max(SHOWN, settings.votes), among)
-    faults = await _faults(index, query, found, vectors)
-    voters = _voters(_readable(found, faults), settings)
+    found, faults, voters = await nearest_voters(query, vector, index, settings, among, vectors)
     if voters:
         # With `by` exemplars, only those that are pinned are of use.
         family = voted([voter.exemplar.family for voter in voters])
@@ -79,6 +77,20 @@ async def _recall(
                 break
             many *= 4
     return decide(query, index.embedding.name, settings, found, of_family, faults)
+
+
+async def nearest_voters(
+    query: str,
+    vector: Vectors,
+    index: Searched,
+    settings: RecallSettings,
+    among: Among,
+    vectors: dict[str, Vectors],
+) -> tuple[tuple[Near, ...], dict[str, str], Sequence[Near]]:
+    """Return the nearest, which of them are left out and why, and those that vote; `vectors` are as in `_faults`."""
+    found = index.nearest(vector, settings.most + max(SHOWN, settings.votes), among)
+    faults = await _faults(index, query, found, vectors)
+    return found, faults, _voters(_readable(found, faults), settings)
 
 
 def _with_new(recalled: Recall, would: Recall, settings: RecallSettings) -> Recall:

@@ -20,33 +20,60 @@ from core.exemplars.analysis.records import (
 from core.exemplars.index import Among, ExemplarIndex, Near
 from core.exemplars.library.store import Library
 from core.exemplars.nearest import distances
-from core.exemplars.retrieval import in_reach, recall, voted
+from core.exemplars.retrieval import nearest_voters, recall, voted
 from core.exemplars.vectors import as_stored
 from core.llm.embedding import Embedding, Vectors
 from core.schema.errors import DataError
-from core.schema.exemplar import REACH, Exemplar, ExemplarStep, Recall, RecallSettings, Retrieved
+from core.schema.exemplar import Exemplar, ExemplarStep, Recall, RecallSettings, Retrieved, metadata_of
 from core.settings.user_file import MOST_LINES_BYTES, read_text
 
 
-async def leave_one_out(index: ExemplarIndex, numbers: Sequence[int], *, votes: int = 3) -> LeftOutExemplar:
-    """Look each of these members up without itself; the index has to be fresh. Raises Damaged."""
-    found = [one async for one in each_left_out(index, numbers, votes=votes)]
-    return summed(found, votes=votes, embedding=index.embedding.name)
+class Without:
+    """An index without one of its members."""
+
+    def __init__(self, index: ExemplarIndex, number: int) -> None:
+        self._index = index
+        self._number = number
+
+    @property
+    def embedding(self) -> Embedding:
+        return self._index.embedding
+
+    def __len__(self) -> int:
+        return len(self._index) - 1
+
+    async def vector(self, text: str) -> Vectors:
+        return await self._index.vector(text)
+
+    def nearest(self, query: Vectors, count: int, among: Among) -> tuple[Near, ...]:
+        """Return what `ExemplarIndex.nearest` would."""
+        return self._index.nearest(query, count, among, without=self._number)
 
 
 async def each_left_out(
     index: ExemplarIndex, numbers: Sequence[int], *, votes: int
 ) -> AsyncIterator[MemberFound]:
-    """Give what is found for each of these members in turn; one that has gone meanwhile is left out."""
+    """Give what a run would find for each of these members in turn without it; one that has gone is left out.
+
+    The nearest may be one that runs do not recall. Raises Damaged, LibraryError and LLMError.
+    """
+    settings, vectors = RecallSettings(votes=votes, most=1), dict[str, Vectors]()
     for number in numbers:
-        if number in index:
-            near = index.nearest_others(number, votes)
-            voters = near[: in_reach([far for _, far in near], REACH)]
+        if number in index and (exemplar := index.exemplars([number]).get(number)) is not None:
+            near = index.nearest_others(number, 1)
+            _, _, voters = await nearest_voters(
+                metadata_of(exemplar.task, ""),
+                index.vector_of(number),
+                Without(index, number),
+                settings,
+                Among(status="reviewed"),
+                vectors,
+            )
             yield MemberFound(
                 number=number,
                 id=index.id_of(number),
                 family=index.family_of(number),
-                found=voted([index.family_of(other) for other, _ in voters]) if near else "",
+                found=voted([one.exemplar.family for one in voters]) if voters else "",
                 distance=near[0][1] if near else 2.0,
                 nearest=index.id_of(near[0][0]) if near else "",
             )
@@ -58,8 +85,9 @@ def keep_neighbours(library: Library, found: Iterable[MemberFound]) -> None:
     library.proofs.save_all("neighbour", ((one.id, one.model_dump_json()) for one in found))
 
 
-def summed(found: Iterable[MemberFound], *, votes: int, embedding: str) -> LeftOutExemplar:
+def summed(index: ExemplarIndex, found: Iterable[MemberFound], *, votes: int) -> LeftOutExemplar:
     """Return the result by family, as far as it has."""
+    all_of = Counter(map(index.family_of, index.numbers()))
     by_family: dict[str, list[MemberFound]] = {}
     for one in found:
         by_family.setdefault(one.family, []).append(one)
@@ -78,9 +106,9 @@ def summed(found: Iterable[MemberFound], *, votes: int, embedding: str) -> LeftO
     return LeftOutExemplar(
         members=sum(one.members for one in families),
         right=sum(one.right for one in families),
-        alone=sum(1 for one in families if one.members == 1),
+        alone=sum(all_of[one.family] == 1 for one in families),
         votes=votes,
-        embedding=embedding,
+        embedding=index.embedding.name,
         families=tuple(families),
     )
 
@@ -108,28 +136,20 @@ def read_texts(path: Path) -> tuple[Exemplar, ...]:
     )
 
 
-class WithDraft:
+class WithDraft(Without):
     """An index with one exemplar changed or added; nothing is stored."""
 
     def __init__(self, index: ExemplarIndex, draft: Exemplar, vector: Vectors) -> None:
-        self._index = index
+        super().__init__(index, index.number_of(draft.id) or 0)
         self._draft = draft
         self._vector = as_stored(vector)
-        self._number = index.number_of(draft.id)
-
-    @property
-    def embedding(self) -> Embedding:
-        return self._index.embedding
 
     def __len__(self) -> int:
         return len(self._index) + (not self._number) - (self._draft.review.status == "retired")
 
-    async def vector(self, text: str) -> Vectors:
-        return await self._index.vector(text)
-
     def nearest(self, query: Vectors, count: int, among: Among) -> tuple[Near, ...]:
         """Return what `ExemplarIndex.nearest` would."""
-        found = self._index.nearest(query, count, among, without=self._number or 0)
+        found = super().nearest(query, count, among)
         if not among.has(self._draft):
             return found
         (far,) = distances(self._vector[None], query).tolist()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.exemplars.analysis.lookups import leave_one_out, try_lookup
+from core.exemplars.analysis.lookups import each_left_out, summed, try_lookup
 from core.exemplars.index import ExemplarIndex
 from core.exemplars.library.beside import numbered
 from core.exemplars.retrieval import recall
@@ -19,6 +19,11 @@ async def index_of(members):
     index = ExemplarIndex(HashedWords())
     await index.refresh(numbered(members))
     return index
+
+
+async def left_out(index, only=""):
+    found = [one async for one in each_left_out(index, index.numbers(), votes=3)]
+    return summed(index, [one for one in found if only in one.id], votes=3)
 
 
 async def test_what_is_tried_is_what_a_run_would_be_shown_with_a_reason_each():
@@ -85,7 +90,7 @@ async def test_each_member_is_looked_up_without_itself():
     await index.refresh(
         numbered([*(clustered(family, n) for family in (0, 1) for n in range(5)), one_alone, strange])
     )
-    found = await leave_one_out(index, index.numbers())
+    found = await left_out(index)
     assert (found.members, found.right, found.alone) == (12, 10, 1)
     families = {one.family: one for one in found.families}
     assert families["family-0"].taken_for == {}
@@ -96,5 +101,30 @@ async def test_each_member_is_looked_up_without_itself():
 async def test_a_library_of_one_finds_nothing_and_is_no_error():
     index = ExemplarIndex(Clusters(1, 64))
     await index.refresh(numbered([clustered(0, 0)]))
-    found = await leave_one_out(index, index.numbers())
+    found = await left_out(index)
     assert (found.share, found.families[0].taken_for) == (0.0, {"": 1})
+
+
+def texts(found):
+    return {one.family: one.taken_for for one in found.families}
+
+
+async def test_what_a_run_would_not_recall_has_no_vote_for_one_that_is_left_out():
+    book, rome, berlin = (f"Book a flight to {city}." for city in ("Oslo", "Rome", "Berlin"))
+
+    def one(id, family, task, **more):
+        return ALL[0].replace(id=id, family=family, task=task, metadata=metadata_of(task, ""), **more)
+
+    wrong = (ALL[0].steps[0].replace(actions=("click [999]",)),)
+    own = (one("a0", "flights", book), one("a1", "flights", rome))
+    strange = (
+        one("new", "hotels", book, review=ExemplarReview(status="new")),
+        one("faulty", "hotels", book, steps=wrong),
+        one("never", "hotels", book, never=(book,)),
+        one("light", "hotels", berlin, weight=0.1),
+    )
+    index = await index_of((*own, *strange))
+    found = await left_out(index, only="a0")
+    assert (texts(found), found.alone) == ({"flights": {}}, 0)
+    run = await recall(metadata_of(book, ""), await index_of((own[1], *strange)), RecallSettings())
+    assert run.family == "flights"

@@ -15,6 +15,7 @@ from core.debugger.evaluations.failures import deciding, own_successes, parting_
 from core.schema.action import Action
 from core.schema.action_space import Parameter
 from core.schema.errors import BackstepError
+from core.schema.exemplar import Exemplar
 from core.schema.messages import LLMReply, Purpose
 from core.schema.observation import Observation
 from core.schema.secrets import is_text_of
@@ -25,12 +26,13 @@ from core.schema.step import (
     FrameRecord,
     Observed,
     PhaseRecord,
+    Recalled,
     Recognised,
     action_of,
     record_of,
 )
 from core.settings.toml_layout import Location, layout
-from core.trace.calls import stored_prompt, stored_reply
+from core.trace.calls import exemplars_sent, stored_prompt, stored_reply
 from core.trace.records import RunRow, StepRow
 from core.trace.store import TraceStore
 
@@ -146,6 +148,15 @@ class RunFacts:
         yield "action", self.did(row) if row.target else comparable(row.action)
         yield "effect", acted and (acted.outcome, [str(one.action) for one in acted.primitives])
         yield "judgement", [one for one in calls if one[0] not in BEFORE]
+
+    def exemplars(self, step: int) -> tuple[Exemplar, ...]:
+        """Return the exemplars that the prompt of a step had; those recalled for it if that is not known."""
+        recalled = self.part(step, Recalled)
+        if recalled is not None and recalled.recall is None and recalled.recalled_at is not None:
+            recalled = self.part(recalled.recalled_at, Recalled)
+        used = recalled.recall.used if recalled is not None and recalled.recall is not None else ()
+        sent = exemplars_sent(self.store, self.calls.get(step, ()))
+        return used if sent is None else tuple(one for one in used if one.id in {part.id for part in sent})
 
     def prompt(self, call: CallRecord) -> str:
         """Return the text of what was sent."""

@@ -11,6 +11,7 @@ from core.debugger.causes.facts import FailureFacts, RunFacts
 from core.debugger.causes.kinds.kind import CauseKind, patch_of, told
 from core.debugger.causes.records import Cause, Evidence, EvidencePart, Patch
 from core.debugger.compare.views import comparable
+from core.schema.messages import Prompt
 from core.schema.secrets import placeholders_in
 from core.schema.step import Abstracted, CallRecord, Committed
 from core.settings.toml_layout import layout
@@ -137,7 +138,8 @@ class PromptDiffers(CauseKind):
             return
         step, there = differs[0].number, success.calls.get(differs[1].number, ())
         for call, other in zip(facts.calls.get(step, ()), there, strict=False):
-            messages = [stored_prompt(facts.store, one).messages for one in (call, other)]
+            prompt, *_ = prompts = [stored_prompt(facts.store, one) for one in (call, other)]
+            messages = [one.messages for one in prompts]
             least = min(map(len, messages))  # Between the first and the last are exemplars.
             numbers = (-1, 0, *range(1, least - 1)) if call.purpose == other.purpose else (1,)[: least - 1]
             for number in numbers:
@@ -152,7 +154,7 @@ class PromptDiffers(CauseKind):
                 )
                 more: dict[str, Any] = {"at": tuple(at), "field": "prompt"}
                 more["certainty"] = "sure" if is_sure else "likely"
-                if exemplar := _exemplar(facts, step, number) if number > 0 else "":
+                if exemplar := _exemplar(prompt, number):
                     more |= {"at": ("", 0), "field": f"exemplar {exemplar}", "certainty": "likely"}
                 what = f"The prompt for {call.purpose} is another than in the success"
                 why = "Up to there both runs saw the same pages and did the same."
@@ -377,15 +379,10 @@ def _place_of_page(
     return (*place, False) if place is not None else None
 
 
-def _exemplar(facts: FailureFacts, step: int, number: int) -> str:
+def _exemplar(prompt: Prompt, number: int) -> str:
     """Return the exemplar that a message of a prompt is of, or nothing."""
-    recalled = facts.store.recalled(facts.row.run, step)
-    known = {one.id: one for one in facts.resources.memory.files.all()}
-    of_messages = [
-        "",
-        *(id for id in (recalled.exemplars if recalled else ()) if id in known for _ in known[id].steps * 2),
-    ]
-    return of_messages[number] if number < len(of_messages) else ""
+    of_exemplars = (part for part in prompt.parts if part.kind == "exemplar")
+    return next((part.id for part in of_exemplars if 0 <= number - part.message < part.messages), "")
 
 
 def _own_letters(line: str, words: str) -> int:

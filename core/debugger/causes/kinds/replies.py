@@ -19,7 +19,7 @@ from core.debugger.compare.views import comparable
 from core.llm.replies import why_nothing, why_stopped
 from core.schema.messages import LLMReply
 from core.schema.secrets import placeholders_in
-from core.schema.step import Abstracted, Acted, CallRecord, Decided, Recalled
+from core.schema.step import Abstracted, Acted, CallRecord, Decided
 
 _ASKS_FOR_ACTION = ("decide", "rationale", "function", "repair")
 _WRONG_TARGET = re.compile(r"not permissible|names no element|is not on offer")
@@ -232,15 +232,8 @@ class ExemplarOfAnother(CauseKind):
 
     def find(self, facts: FailureFacts) -> Iterator[Cause]:
         step = facts.at
-        recalled = facts.store.recalled(facts.row.run, step) if step else None
-        if not isinstance(recalled, Recalled) or not recalled.exemplars or recalled.recall is None:
-            return
-        files = {one.id: one for one in facts.resources.memory.files.all()}
-        action = facts.action(step)
-        for id in recalled.exemplars:
-            exemplar = files.get(id)
-            if exemplar is None:
-                continue
+        action = facts.action(step) if step else None
+        for exemplar in facts.exemplars(step) if step else ():
             is_other = exemplar.environment not in ("", facts.row.environment)
             copied = action is not None and any(str(action) in one.actions for one in exemplar.steps)
             if is_other or copied:
@@ -251,10 +244,10 @@ class ExemplarOfAnother(CauseKind):
                 )
                 yield told(
                     step,
-                    f"The exemplar {id} went before this action.",
+                    f"The exemplar {exemplar.id} went before this action.",
                     Evidence(step=step, part="exemplar", text=f"{exemplar.task} ({exemplar.family})"),
                     Evidence(step=step, part="action", text=str(action)),
-                    field=f"exemplar {id}",
+                    field=f"exemplar {exemplar.id}",
                     certainty="likely" if is_other and copied else "possible",
                     why=why,
                 )

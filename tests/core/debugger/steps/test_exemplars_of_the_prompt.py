@@ -1,11 +1,17 @@
 """Which exemplars a step's prompt had, as its calls tell it."""
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
+from core.debugger.causes.facts import RunFacts
+from core.debugger.causes.kinds.replies import ExemplarOfAnother
 from core.debugger.causes.spectrum import suspicions_of
 from core.debugger.evaluations.records import Subject
 from core.debugger.evaluations.worth import used_in
 from core.debugger.steps.view import recorded_step
+from core.schema.action import Click, RefTarget
 from core.schema.exemplar import Exemplar, Recall, Retrieved
 from core.schema.messages import PromptPart, PromptView
 from core.schema.observation import CleanObservation
@@ -85,3 +91,19 @@ def test_only_what_prompts_had_is_suspicious(store):
     a_run(store, SHOWN, attempt=attempt)
     found = suspicions_of(store, evaluated_runs(store, evaluation))
     assert [one.name for one in found if one.kind == "exemplar"] == ["shown"]
+
+
+def test_what_an_earlier_step_recalled_can_be_the_cause_of_a_later_mistake(store):
+    run = a_run(store, SHOWN)
+    store.begin_step(run, 2)
+    store.save_phase(run, 2, Recalled(exemplars=RECALLED.exemplars, recalled_at=1))
+    facts = RunFacts(store, store.run(run))
+    assert [[one.id for one in facts.exemplars(step)] for step in (1, 2)] == [
+        ["shown"],
+        ["left-out", "shown"],
+    ]
+    failed: Any = SimpleNamespace(
+        at=2, row=facts.row, action=lambda _step: Click(target=RefTarget(ref=1)), exemplars=facts.exemplars
+    )
+    (cause,) = ExemplarOfAnother().find(failed)
+    assert (cause.step, cause.field, cause.why) == (2, "exemplar left-out", "Its steps have the very action.")

@@ -76,7 +76,7 @@ def list_exemplars(
                 {True: "yes", False: "no", None: ""}[row.plays],
                 str(row.standing.used),
                 str(row.standing.successes),
-                "" if row.worth is None else f"{row.worth * 100:+.0f}",
+                "" if row.worth is None else f"{row.worth * 100:+.0f}{', old' if row.is_worth_old else ''}",
                 _day(row.changed),
                 row.task,
             )

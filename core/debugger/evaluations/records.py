@@ -406,6 +406,8 @@ class WorthResult(Record):
     low: float = -1.0
     high: float = 1.0
     """The 95 % interval of the difference of the shares of successes."""
+    version: int | None = None
+    """The exemplar's version that was measured, 0 if it was changed meanwhile; None if that is not known."""
 
     @property
     def difference(self) -> float | None:

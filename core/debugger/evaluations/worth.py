@@ -184,14 +184,19 @@ def keep_worth(memory: Memory, result: WorthResult) -> None:
     """Store a result in the library, in place of what was known of the same evaluation; raises LibraryError."""
     library, key = memory.library(), library_key(result.subject)
     same = (result.trace, result.evaluation, result.when)
-    number = next(
+    number, version = next(
         (
-            number
+            (number, known.version)
             for number, known in kept_results(library, [key])
             if (known.trace, known.evaluation, known.when) == same
         ),
-        None,
+        (None, None),
     )
+    entry = library.find(key) if result.subject.kind == "exemplar" else None
+    if version is None and entry is not None:
+        saved = next((one.saved for one in library.versions(key) if one.current), entry.changed)
+        version = entry.version if saved <= result.when else 0
+    result = result.replace(version=version)
     library.proofs.save("worth", key, result.when, result.model_dump_json(), number=number)
 
 

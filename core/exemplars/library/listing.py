@@ -70,6 +70,8 @@ def _of(name: str, *kinds: str) -> str:
 _OF_IT = f" AND {_of('subject.kind', 'text')} = 'exemplar'"
 _TRIED = f" AND {_of('task', 'text')} <> ''"
 _SHARES = " - ".join(f"1.0 * {_of(f'{which}_same')} / {_of(f'{which}_all')}" for which in ("with", "without"))
+_ASKED = ", ".join(f"p.content ->> '$.{name}'" for name in ("trace", "run", "step", "llm", "temperature"))
+"""What is the same of a step that was asked about again: the last one counts."""
 _PROVEN = {
     "plays": _last("replay", _of("success", "true", "false"), _TRIED),
     "played": _last("replay", 'p."when"', _TRIED),
@@ -77,8 +79,9 @@ _PROVEN = {
     "worth": _last("worth", f"1.0 * ({_of('to_success')} - {_of('to_failure')}) / {_of('judged')}", _OF_IT),
     "worth_low": _last("worth", _of("low"), _OF_IT),
     "worth_high": _last("worth", _of("high"), _OF_IT),
-    "credit": f"(SELECT avg({_SHARES}) FROM proofs p WHERE p.about = e.id AND p.kind = 'credit'"
-    " AND json_valid(p.content))",
+    "worth_version": _last("worth", _of("version", "integer"), _OF_IT),
+    "credit": f"(SELECT avg(share) FROM (SELECT {_SHARES} AS share, max(p.number) FROM proofs p WHERE p.about = e.id"
+    f" AND p.kind = 'credit' AND json_valid(p.content) GROUP BY {_ASKED}))",
     "nearest": _last("neighbour", _of("nearest", "text")),
     "distance": _last("neighbour", _of("distance")),
     "taken_for": _last("neighbour", f"nullif({_of('found', 'text')}, '')"),
@@ -90,6 +93,9 @@ _MEASURES: dict[Measure, str] = {
     "helped": f"(SELECT avg(success) {_ITS_RUNS} WHERE used AND NOT measured)",
     **{name: _PROVEN[name] for name in get_args(Measure) if name in _PROVEN},
 }
+_MEASURED = (
+    f"({_PROVEN['worth']} IS NOT NULL AND coalesce({_PROVEN['worth_version']}, e.version) = e.version)"
+)
 _FINDINGS: dict[Finding, str] = {
     "never played": f"{_PROVEN['played']} IS NULL",
     "does not play": f"{_PROVEN['plays']} = 0",
@@ -97,9 +103,9 @@ _FINDINGS: dict[Finding, str] = {
     "changed since played": f"{_PROVEN['played']} IS NOT NULL AND {_PROVEN['played_version']} <> e.version",
     "never used": f"{_MEASURES['used']} = 0",
     "used": f"{_MEASURES['used']} > 0",
-    "harmful": f"{_PROVEN['worth']} IS NOT NULL AND {_PROVEN['worth_high']} < 0",
-    "helpful": f"{_PROVEN['worth']} IS NOT NULL AND {_PROVEN['worth_low']} > 0",
-    "worth unknown": f"{_PROVEN['worth']} IS NULL",
+    "harmful": f"{_MEASURED} AND {_PROVEN['worth_high']} < 0",
+    "helpful": f"{_MEASURED} AND {_PROVEN['worth_low']} > 0",
+    "worth unknown": f"NOT {_MEASURED}",
     "near duplicate": f"{_PROVEN['distance']} <= {NEAR_DUPLICATE}",
     "of another family": f"{_PROVEN['taken_for']} <> e.family",
     "not compared": f"{_PROVEN['distance']} IS NULL",

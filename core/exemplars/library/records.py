@@ -139,6 +139,7 @@ class LibraryRow(Record):
     worth_low: float | None = None
     worth_high: float | None = None
     """The 95 % interval of `worth`."""
+    worth_version: int | None = None
     credit: float | None = None
     """How much likelier it made the actions of steps, from -1 to 1, on average."""
     nearest: str | None = None
@@ -156,6 +157,11 @@ class LibraryRow(Record):
     def is_played_old(self) -> bool:
         """Whether it was changed since it was replayed."""
         return self.played is not None and self.played_version != self.version
+
+    @property
+    def is_worth_old(self) -> bool:
+        """Whether it was changed since its worth was measured, as far as is known."""
+        return self.worth is not None and self.worth_version not in (None, self.version)
 
 
 Measure = Literal[

@@ -226,6 +226,8 @@ def told(row: LibraryRow, name: str) -> str:
         return f"{words}\n{row.note}"
     if name == "plays" and row.is_played_old:
         return f"{words}\nIt was changed since it was replayed."
+    if name == "worth" and row.is_worth_old:
+        return f"{words}\nIt was changed since it was measured."
     if name in (*_STANDING, "helped") and one.measured:
         return f"{words}\n{count(one.measured, 'run')} of evaluations used it, too."
     return row.file if name == "file" else words
@@ -236,7 +238,8 @@ def tone(row: LibraryRow, name: str) -> str:
     if name == "plays" and row.plays is not None:
         return "good" if row.plays else "bad"
     if name == "worth" and row.worth is not None and row.worth_low is not None and row.worth_high is not None:
-        return "good" if row.worth_low > 0 else "bad" if row.worth_high < 0 else ""
+        good, bad = row.worth_low > 0, row.worth_high < 0
+        return "" if row.is_worth_old else "good" if good else "bad" if bad else ""
     return "remedy" if name == "taken_for" and row.taken_for not in (None, row.family) else ""
 
 
@@ -258,7 +261,8 @@ def _helped(row: LibraryRow) -> str:
 def _worth(row: LibraryRow) -> str:
     if row.worth is None or row.worth_low is None or row.worth_high is None:
         return ""
-    return f"{row.worth * 100:+.0f} ({row.worth_low * 100:+.0f} to {row.worth_high * 100:+.0f})"
+    old = ", old" if row.is_worth_old else ""
+    return f"{row.worth * 100:+.0f} ({row.worth_low * 100:+.0f} to {row.worth_high * 100:+.0f}){old}"
 
 
 _CELLS: dict[str, Callable[[LibraryRow], str]] = {

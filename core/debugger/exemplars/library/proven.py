@@ -43,6 +43,7 @@ def _replays(library: "Library", entry: Entry) -> Iterator[ProofLine]:
 def _worths(library: "Library", entry: Entry, trace: str) -> Iterator[ProofLine]:
     for _, one in kept_results(library, (entry.exemplar.id, about_family(entry.exemplar.family))):
         is_certain = one.difference is not None and not one.low <= 0 <= one.high
+        old = " It was changed since." if one.version not in (None, entry.version) else ""
         words = {"exemplar": "Worth", "family": "Worth of its family", "change": "Worth of a change"}
         yield ProofLine(
             when=one.when,
@@ -50,7 +51,7 @@ def _worths(library: "Library", entry: Entry, trace: str) -> Iterator[ProofLine]
             result=_points(one),
             good=(one.difference or 0) > 0 if is_certain else None,
             why=f"{one.name}: {one.judged} judged pairs, {one.to_success} to success and {one.to_failure} to "
-            f"failure, with {one.preset} and {one.llm}. {one.sentence}",
+            f"failure, with {one.preset} and {one.llm}. {one.sentence}{old}",
             evaluation=one.evaluation if one.trace == trace else None,
         )
 

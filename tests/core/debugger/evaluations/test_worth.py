@@ -1,11 +1,12 @@
 """What an exemplar is worth: which tasks are done, how pairs are counted, and whether the LLM was shown it."""
 
+import time
 from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
 
-from core.debugger.evaluations.records import EvaluationPlan, Subject, Variant, WorthRequest
+from core.debugger.evaluations.records import EvaluationPlan, Subject, Variant, WorthRequest, WorthResult
 from core.debugger.evaluations.selection import read_seeds
 from core.debugger.evaluations.worth import (
     WITH,
@@ -77,6 +78,27 @@ def test_pairs_count_where_both_runs_were_judged_and_the_library_keeps_one_resul
     library.proofs.save("worth", "enter/1", 1.0, "{}")  # As another version would write it.
     assert [kept for _, kept in kept_results(library, ["enter/1"])] == [result]
     assert kept_results(library, ["enter/2"]) == ()
+    memory.close()
+
+
+def test_a_worth_keeps_the_version_that_was_measured(tmp_path) -> None:
+    memory = Memory((), library=tmp_path / "exemplars.db")
+    memory.library().save(ALL[0])
+    now = time.time()
+    begun = WorthResult(
+        subject=Subject(name=ALL[0].id), trace="t", evaluation=1, when=now, preset="p", llm="l"
+    )
+
+    def kept() -> list[int | None]:
+        return [one.version for _, one in kept_results(memory.library(), [ALL[0].id])]
+
+    keep_worth(memory, begun)
+    assert kept() == [1]
+    memory.library().save(ALL[0].replace(note="changed"))
+    keep_worth(memory, begun)
+    assert kept() == [1]
+    keep_worth(memory, begun.replace(evaluation=2))
+    assert kept() == [1, 0]
     memory.close()
 
 

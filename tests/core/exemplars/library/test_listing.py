@@ -4,9 +4,10 @@ from typing import get_args
 
 import pytest
 
+from core.debugger.ask_again.repeat import kept_attributions
 from core.debugger.ask_again.views import Attribution
 from core.debugger.evaluations.records import Subject, WorthResult
-from core.debugger.exemplars.trying.views import ReplayResult
+from core.debugger.exemplars.trying.views import ReplayResult, sums_of
 from core.exemplars.analysis.records import MemberFound
 from core.exemplars.files import FileMember
 from core.exemplars.library.records import (
@@ -256,3 +257,28 @@ def test_the_only_one_is_of_no_other_family(filled):
     alone = MemberFound(number=1, id=LAMP.id, family=LAMP.family, found="", distance=2.0)
     filled.proofs.save_all("neighbour", [(LAMP.id, alone.model_dump_json())])
     assert filled.page(Filter(found=("of another family",))).rows == ()
+
+
+def test_the_worth_of_an_earlier_version_is_old_and_neither_helps_nor_harms(proven):
+    assert [row.id for row in proven.page(Filter(found=("helpful",))).rows] == [LAMP.id]
+    result = WorthResult(
+        subject=Subject(name=LAMP.id), trace="t", evaluation=1, when=80.0, preset="p", llm="l", judged=1, low=0.2,
+        to_success=1, version=1,
+    )  # fmt: skip
+    proven.proofs.save("worth", LAMP.id, result.when, result.model_dump_json())
+    (row,) = proven.page(Filter(found=("helpful",))).rows
+    assert not row.is_worth_old
+    proven.save(LAMP.replace(task="Another."))
+    row = next(row for row in proven.page(Filter(found=("worth unknown",))).rows if row.id == LAMP.id)
+    assert (row.is_worth_old, row.worth) == (True, 1.0)
+    assert not proven.page(Filter(found=("helpful",))).rows
+
+
+def test_of_a_step_that_was_asked_about_twice_the_last_credit_counts(filled):
+    for same, step in ((4, 1), (0, 1), (2, 2)):
+        credit = Attribution(
+            id=LAMP.id, run=1, step=step, llm="m", action="x", with_same=same, with_all=4, without_same=0, without_all=4
+        )  # fmt: skip
+        filled.proofs.save("credit", LAMP.id, 70.0, credit.model_dump_json())
+    (row,) = (row for row in filled.page().rows if row.id == LAMP.id)
+    assert row.credit == 0.25 == sums_of(kept_attributions(filled, (LAMP.id,)))[0].mean

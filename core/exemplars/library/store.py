@@ -33,11 +33,12 @@ from core.exemplars.library.records import (
     Retrieval,
     RetrievalRecord,
     Version,
+    review_now,
 )
 from core.exemplars.library.tables import KIND
 from core.schema.errors import LibraryError, NotInLibraryError
 from core.schema.exemplar import Exemplar, ExemplarReview, Status
-from core.storage.database import BUSY_SECONDS, DatabaseFile, damaged
+from core.storage.database import DatabaseFile, damaged
 from core.trace.records import RunEnd
 
 _BATCH = 500
@@ -78,13 +79,9 @@ class Library:
         """What the current transaction writes into files."""
 
     @classmethod
-    def open(cls, path: Path, *, read_only: bool = False, busy_seconds: float = BUSY_SECONDS) -> "Library":
-        """Open the database, made if there is none; raises LibraryError.
-
-        Another program's lock is waited for `busy_seconds` at most, here and
-        in every method.
-        """
-        return cls(DatabaseFile.open(path, KIND, read_only=read_only, busy_seconds=busy_seconds))
+    def open(cls, path: Path, *, read_only: bool = False) -> "Library":
+        """Open the database, made if there is none; raises LibraryError."""
+        return cls(DatabaseFile.open(path, KIND, read_only=read_only))
 
     @classmethod
     def at_path(cls, path: Path) -> "Library":
@@ -123,28 +120,27 @@ class Library:
         *,
         why: str = "",
         expected: int | None = None,
-        when: float | None = None,
+        retired: str = "",
     ) -> int:
         """Store an exemplar, as a new version where its id is known, and return the version's number.
 
         A known one keeps its provenance if none is given, and one that is
         saved as it is gets no new version, only its status where that is
         another one. With `expected` it must still be
-        at that version: somebody else's change is not written over. Raises
-        LibraryError.
+        at that version: somebody else's change is not written over. The one
+        of the id `retired` is retired, both or neither. Raises LibraryError.
         """
         with self._writing():
-            return self._save(exemplar, provenance, why, expected, time.time() if when is None else when)
+            version = self._save(exemplar, provenance, why, expected, time.time())
+            if retired:
+                self._set_review(retired, review_now("retired"))
+        if retired:
+            self.set_beside(self._members)
+        return version
 
-    def save_all(
-        self,
-        exemplars: Iterable[tuple[Exemplar, Provenance | None]],
-        *,
-        why: str = "",
-        when: float | None = None,
-    ) -> int:
+    def save_all(self, exemplars: Iterable[tuple[Exemplar, Provenance | None]], *, why: str = "") -> int:
         """Store many as `save` does, all or none; returns how many."""
-        moment = time.time() if when is None else when
+        moment = time.time()
         count = 0
         with self._writing():
             for exemplar, provenance in exemplars:

@@ -9,6 +9,7 @@ from core.debugger.exemplars.changes import ExemplarChange, ExemplarChanges, Rev
 from core.exemplars.editing.toml_text import text_of
 from core.exemplars.library.records import merged, review_now
 from core.schema.errors import UsageError
+from core.schema.exemplar import FOR_PEOPLE
 
 if TYPE_CHECKING:
     from core.debugger.session import Session
@@ -63,21 +64,25 @@ class DuplicatesService(AnalysisService[Duplicates]):
 
     @command
     async def merge(self, into: str, other: str) -> None:
-        """Retire `other`, and give its tags and its note to `into`."""
+        """Retire `other`, and give what it says to people besides its trajectory to `into`: both or neither."""
         library = self.memory.library()
         kept, gone = library.get(into), library.get(other)
         both = merged(kept.exemplar, gone.exemplar)
         before = self._changes.before((into, other))
-        if both != kept.exemplar:
-            if kept.read_only:
-                raise UsageError(
-                    f"{into} is bundled and read-only, so it cannot take the tags and note of {other}. "
-                    f"Copy it into the library first, retire it instead of {other}, or keep both."
-                )
-            library.save(both, why=f"merged with {other}", expected=kept.version)
-        library.review([other], review_now("retired"))
+        what = ", ".join(name for name in FOR_PEOPLE if getattr(both, name) != getattr(kept.exemplar, name))
+        if not what:
+            library.review([other], review_now("retired"))
+        elif kept.read_only:
+            raise UsageError(
+                f"{into} is bundled and read-only, so it cannot be changed in what {other} has more: {what}. "
+                f"Copy it into the library first, retire it instead of {other}, or keep both."
+            )
+        else:
+            library.save(both, why=f"merged with {other}", expected=kept.version, retired=other)
         self._changes.made(f"merge “{other}” into “{into}”", before)
-        self.follow(f"{other} was retired, and its tags and note were added to {into}.")
+        added = f" What {into} got of it: {what}." if what else ""
+        lost = " Its contrasts were not added." if set(gone.exemplar.contrasts) - set(both.contrasts) else ""
+        self.follow(f"{other} was retired.{added}{lost}")
 
     def _on_reversed(self, reversal: Reversal) -> None:
         self.follow(f"{'Undone' if reversal.back else 'Redone'}: {reversal.change.words}.")

@@ -1,6 +1,8 @@
 import pytest
 
 from core.exemplars.library.store import Library
+from core.exemplars.library.tables import KIND
+from core.storage.database import DatabaseFile
 
 
 @pytest.fixture
@@ -10,6 +12,6 @@ def path(tmp_path):
 
 @pytest.fixture
 def library(path):
-    library = Library.open(path, busy_seconds=0)
+    library = Library(DatabaseFile.open(path, KIND, busy_seconds=0))
     yield library
     library.close()

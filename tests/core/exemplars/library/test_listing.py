@@ -1,4 +1,5 @@
 import json
+import time
 from pathlib import Path
 from typing import get_args
 
@@ -28,10 +29,12 @@ LAMP = ALL[0].replace(tags=("good", "short"), note="Málaga", environment="shop"
 
 
 @pytest.fixture
-def filled(library):
-    library.save(LAMP, Provenance(origin="demonstration", site="shop.example", run=4), when=100.0)
-    library.save(ALL[2], Provenance(origin="agent run", llm="m", site="shop.example"), when=300.0)
-    library.save(ALL[5].replace(tags=("good",)), Provenance(origin="agent run"), when=200.0)
+def filled(library, monkeypatch):
+    with monkeypatch.context() as clock:
+        clock.setattr(time, "time", iter([100.0, 300.0, 200.0]).__next__)
+        library.save(LAMP, Provenance(origin="demonstration", site="shop.example", run=4))
+        library.save(ALL[2], Provenance(origin="agent run", llm="m", site="shop.example"))
+        library.save(ALL[5].replace(tags=("good",)), Provenance(origin="agent run"))
     library.save(ALL[6])
     library.review([ALL[6].id], RETIRED)
     return library

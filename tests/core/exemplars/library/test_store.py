@@ -1,4 +1,5 @@
 import sqlite3
+import time
 
 import pytest
 import zstandard
@@ -54,9 +55,11 @@ def test_what_is_saved_last_is_what_is_had_and_everything_before_it_is_kept(exem
     library.close()
 
 
-def test_an_exemplar_keeps_where_it_came_from_and_its_size(library):
-    library.save(ALL[0], FROM_A_RUN, when=100.0)
-    library.save(ALL[0].replace(note="better"), when=200.0)
+def test_an_exemplar_keeps_where_it_came_from_and_its_size(library, monkeypatch):
+    with monkeypatch.context() as clock:
+        clock.setattr(time, "time", iter([100.0, 200.0]).__next__)
+        library.save(ALL[0], FROM_A_RUN)
+        library.save(ALL[0].replace(note="better"))
     entry = library.get(ALL[0].id)
     assert (entry.provenance, entry.version, entry.made, entry.changed) == (FROM_A_RUN, 2, 100.0, 200.0)
     assert 0 < entry.tokens == library.page().rows[0].tokens

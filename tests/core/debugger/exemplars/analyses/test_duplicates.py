@@ -6,6 +6,9 @@ from core.debugger.exemplars.analyses.duplicates import DuplicatesService
 from core.debugger.exemplars.changes import ExemplarChanges
 from core.exemplars.files import read_exemplars, write_exemplars
 from core.exemplars.library.records import Provenance
+from core.exemplars.library.store import Library
+from core.schema.errors import LibraryError
+from core.schema.exemplar import Contrast
 from tests.core.debugger.exemplars.analyses.conftest import Watched
 from tests.core.exemplars.clusters import clustered, text_of
 from tests.core.exemplars.making import RETIRED
@@ -86,6 +89,26 @@ async def test_merging_retires_one_gives_its_tags_and_note_to_the_other_and_is_u
     view = await watched.after(lambda: changes.exchange(made[0], back=False), lambda view: not pairs(view))
     assert library.get(TWIN.id).exemplar.review.status == "retired"
     assert library.get(ONE.id).exemplar == kept.exemplar
+
+
+async def test_a_merge_names_what_it_adds_and_is_done_whole_or_not_at_all(
+    session, service, watched, monkeypatch
+):
+    library = session.memory.library()
+    wrong = Contrast(observation="", tried="click [1]", right="click [2]")
+    library.save(TWIN.replace(tags=(), note="", weight=2, pinned=True, contrasts=(wrong,)))
+
+    def fail(*_):
+        raise LibraryError("The disk is full.")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(Library, "_set_review", fail)
+        await watched.after(lambda: service.merge(ONE.id, TWIN.id), lambda view: view.problem)
+    assert library.get(ONE.id).exemplar == ONE
+    view = await watched.after(lambda: service.merge(ONE.id, TWIN.id), lambda view: view.notice)
+    assert view.notice == (
+        f"{TWIN.id} was retired. What {ONE.id} got of it: weight, pinned. Its contrasts were not added."
+    )
 
 
 async def test_what_is_retired_elsewhere_is_listed_no_more_and_comes_back_with_it(session, service, watched):

@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.exemplars.library.store import Library, LibraryChange
+from core.exemplars.library.records import LibraryChange
+from core.exemplars.library.store import Library
 from core.exemplars.library.tables import text_number
 from core.exemplars.nearest import SMALL, Mask, Nearest, distances
 from core.exemplars.vectors import Damaged, VectorStore

@@ -192,10 +192,6 @@ class Memory:
         }
         return await index.refresh(wanted, on_progress or self.on_progress)
 
-    def embedding(self) -> "Embedding":
-        """Return what makes the vectors."""
-        return self._ready().embedding
-
     def renew(self) -> None:
         """Ask for the embedding again at the next use: another one is set, or its server has another key."""
         self._renewals[0] += 1

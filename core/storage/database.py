@@ -201,10 +201,16 @@ class DatabaseFile:
         self.read_only = read_only
         self._lock = Lock()
         self._database = database
+        self._file = _file_at(path)
         self._tables: Database | None = None
         self._turn = threading.RLock()
         self.secrets = Secrets()
         """What is not stored, but a name in its place."""
+
+    @property
+    def is_current(self) -> bool:
+        """Whether its path names the file that is open: not if it was moved, deleted or replaced since."""
+        return self._file == _file_at(self.path)
 
     def hidden(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return columns as they may be stored: names in place of secrets, and texts that SQLite can hold."""
@@ -398,6 +404,15 @@ class DatabaseFile:
         """Close the file; calling it again does nothing."""
         with self._turn:
             self._database.close()
+
+
+def _file_at(path: Path) -> tuple[int, int] | None:
+    """Return which file of the disk a path names; None if it names none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 @contextmanager

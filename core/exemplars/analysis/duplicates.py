@@ -37,7 +37,6 @@ async def near_pairs(
     index: ExemplarIndex,
     within: float = NEAR_DUPLICATE,
     *,
-    most: int = MOST,
     apart: Collection[tuple[str, str]] = (),
 ) -> AsyncIterator[PairsFound]:
     """Give what has been found after each part of the work; the last is whole, and what was given before holds.
@@ -46,7 +45,7 @@ async def near_pairs(
     has gone meanwhile is left out. The index has to be fresh. Raises Damaged.
     """
     placed = index.placed()
-    kept = _Kept(within, most, frozenset(apart))
+    kept = _Kept(within, frozenset(apart))
     if not placed.ids:
         yield await kept.found(index, 0, 0)
         return
@@ -107,12 +106,11 @@ def _near(compared: faiss.IndexFlatL2, block: Vectors, limit: float) -> tuple[Nu
 class _Kept:
     """The nearest pairs so far, as many as are wanted."""
 
-    def __init__(self, within: float, most: int, apart: frozenset[tuple[str, str]]) -> None:
+    def __init__(self, within: float, apart: frozenset[tuple[str, str]]) -> None:
         self.within = within
         self.limit = within
         """Beyond this none is kept any more."""
         self.more = False
-        self._most = most
         self._apart = apart
         self._pairs: list[NearPair] = []
         self._read: dict[tuple[str, str], NearPair | None] = {}
@@ -121,12 +119,12 @@ class _Kept:
     def add(self, pair: NearPair) -> None:
         if pair.ids in self._apart:
             return
-        if len(self._pairs) >= self._most:
+        if len(self._pairs) >= MOST:
             if pair.order >= self._pairs[-1].order:
                 return
             self._pairs.pop()
         insort(self._pairs, pair, key=lambda one: one.order)
-        if len(self._pairs) >= self._most:
+        if len(self._pairs) >= MOST:
             self.more = True
             self.limit = self._pairs[-1].distance
 

@@ -41,13 +41,13 @@ class _Part:
         )
 
 
-def html_lines(html: str, numbered_by: str, target: int | None, tag: str) -> tuple[str, int]:
+def html_lines(html: str, target: int | None, tag: str) -> tuple[str, int]:
     """Return the lines of a page, and how many more it would have.
 
     Of many lines, those around the element `target` are kept. It has a line
     even where the page does not show it, with `tag` in place of a role.
     """
-    parts = [part for part in _parts(html[:_MOST_SIGNS], numbered_by, target) if part.line]
+    parts = [part for part in _parts(html[:_MOST_SIGNS], target) if part.line]
     at = next((place for place, part in enumerate(parts) if part.number == target), None)
     start = max(0, min((at or 0) - MOST_LINES // 2, len(parts) - MOST_LINES))
     lines = [part.line for part in parts[start : start + MOST_LINES]]
@@ -56,7 +56,7 @@ def html_lines(html: str, numbered_by: str, target: int | None, tag: str) -> tup
     return "\n".join(lines), max(0, len(parts) - MOST_LINES)
 
 
-def _parts(html: str, numbered_by: str, target: int | None) -> list[_Part]:
+def _parts(html: str, target: int | None) -> list[_Part]:
     parser = etree.HTMLParser(remove_comments=True, remove_pis=True, huge_tree=True)
     try:
         parser.feed(html)
@@ -70,7 +70,7 @@ def _parts(html: str, numbered_by: str, target: int | None) -> list[_Part]:
     """For each open element, the part that words in it belong to."""
     for event, element in etree.iterwalk(page, events=("start", "end")):
         if event == "start":
-            part = _part_of(element.tag, element.attrib, numbered_by, target)
+            part = _part_of(element.tag, element.attrib, target)
             if part is not None and part.number >= 0:
                 parts.append(part)
             owner = owners[-1]
@@ -88,10 +88,10 @@ def _parts(html: str, numbered_by: str, target: int | None) -> list[_Part]:
     return parts
 
 
-def _part_of(tag: str, attributes: dict[str, str], numbered_by: str, target: int | None) -> _Part | None:
+def _part_of(tag: str, attributes: dict[str, str], target: int | None) -> _Part | None:
     if tag in ("script", "style"):
         return _Part(tag)  # It takes what is in it.
-    number = attributes.get(numbered_by, "")
+    number = attributes.get("backend_node_id", "")
     if not re.fullmatch(r"[0-9]{1,9}", number):
         return None
     role = attributes.get("role", "")

@@ -2,7 +2,7 @@
 
 import getpass
 import time
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 from pydantic import Field
 
@@ -374,3 +374,16 @@ def _parts(draft: Draft) -> dict[str, str]:
         parts[f"abstraction {number}, state"] = one.state
         parts[f"abstraction {number}, observation"] = one.observation
     return {**parts, "parser": draft.parser}
+
+
+class LibraryChange(NamedTuple):
+    """What the index needs to know of an exemplar that was saved or reviewed."""
+
+    number: int
+    id: str
+    family: str
+    environment: str
+    text: int
+    status: Status
+    weight: float
+    pinned: bool

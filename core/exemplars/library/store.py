@@ -12,7 +12,7 @@ from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from pydantic import ValidationError
 
@@ -26,6 +26,7 @@ from core.exemplars.library.records import (
     CurrentVersion,
     Entry,
     Filter,
+    LibraryChange,
     LibraryRow,
     LibraryRows,
     Order,
@@ -37,26 +38,13 @@ from core.exemplars.library.records import (
 )
 from core.exemplars.library.tables import KIND
 from core.schema.errors import LibraryError, NotInLibraryError
-from core.schema.exemplar import Exemplar, ExemplarReview, Status
+from core.schema.exemplar import Exemplar, ExemplarReview
 from core.storage.database import DatabaseFile, damaged
 from core.trace.records import RunEnd
 
 _BATCH = 500
 _OF_OUTCOMES = {"outcome", "success"}
 """Fields of a retrieval that are read of another table."""
-
-
-class LibraryChange(NamedTuple):
-    """What the index needs to know of an exemplar that was saved or reviewed."""
-
-    number: int
-    id: str
-    family: str
-    environment: str
-    text: int
-    status: Status
-    weight: float
-    pinned: bool
 
 
 class Library:
@@ -66,7 +54,6 @@ class Library:
         """With `unmade`, `database` is empty and in memory until something is written: then that file is made."""
         self._database = database
         self._unmade = unmade
-        self._file = _file_at(unmade or database.path)
         self.proofs = Proofs(lambda: self._database, self._writing)
         self.beside = FilesBeside()
         self._members: Sequence[FileMember] = ()
@@ -109,7 +96,7 @@ class Library:
     @property
     def is_current(self) -> bool:
         """Whether its path names what is open: not if the file was made, moved, deleted or replaced since."""
-        return self._file == _file_at(self._unmade or self.path)
+        return self._database.is_current if self._unmade is None else not self._unmade.exists()
 
     # Writing
 
@@ -492,7 +479,6 @@ class Library:
             made = DatabaseFile.open(self._unmade, KIND)
             self._database.close()
             self._database, self._unmade, self._listed = made, None, None
-            self._file = _file_at(made.path)
         self._file_changes = changes = FileChanges(self.beside, self.folder)
         with self._database.write():
             yield
@@ -628,12 +614,3 @@ class Library:
         """Return the exemplar of a row that has the content of a version."""
         exemplar = writing.unpack(row["content"], self.path, self._database)
         return exemplar.replace(review=self._review(row))
-
-
-def _file_at(path: Path) -> tuple[int, int] | None:
-    """Return which file of the disk a path names; None if it names none."""
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino

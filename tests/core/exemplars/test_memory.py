@@ -209,7 +209,7 @@ async def test_memories_that_were_made_of_one_follow_its_embedding(tmp_path):
     for one in (memory, altered):
         assert (await one.refreshed()).embedding is embeddings[0]
     before = embeddings.pop(0)
-    assert memory.embedding() is before
+    assert (await memory.refreshed()).embedding is before
     memory.renew()
     for one in (memory, altered):
         assert (await one.refreshed()).embedding is embeddings[0]

@@ -153,7 +153,7 @@ def _step(task: _Task, number: int, position: str, remarks: list[str]) -> Exempl
     element = elements[0] if elements else _Element()
     target = said.target if element.ref is None else RefTarget(ref=element.ref)
     html = action.cleaned_html or action.raw_html
-    page, cut = html_lines(html, "backend_node_id", element.ref, element.tag)
+    page, cut = html_lines(html, element.ref, element.tag)
     written = f"{kind} {value}".strip()
     step_remarks = [] if html else ["the record does not contain the page"]
     if cut:

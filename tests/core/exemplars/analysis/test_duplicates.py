@@ -50,7 +50,8 @@ async def test_where_there_are_more_than_are_kept_the_nearest_are_and_it_is_said
     monkeypatch.setattr(duplicates, "_WIDEST", 16)
     index = ExemplarIndex(Clusters(3, 256), small=16)
     await index.refresh(numbered([clustered(family, n) for family in range(3) for n in range(12)]))
-    parts = await found_in(index, 0.8, most=most)
+    monkeypatch.setattr(duplicates, "MOST", most)
+    parts = await found_in(index, 0.8)
     assert [pair.order for pair in parts[-1].pairs] == by_hand(index, 0.8)[:most]
     assert parts[-1].more
     assert parts[0].done < parts[-1].done

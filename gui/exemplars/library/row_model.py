@@ -60,8 +60,8 @@ COLUMNS: tuple[LibraryColumn, ...] = (
     LibraryColumn(
         "plays", "Plays", 72, "plays", tooltip="Whether its last replay (Ctrl+R) was a success"
     ),
-    LibraryColumn("used", "Used", 54, "used", True, "Runs that used it. Those of evaluations are not counted"),
-    LibraryColumn("helped", "Helped", 68, "helped", True, "Successes of the judged runs that used it"),
+    LibraryColumn("used", "Used", 54, "used", True, "Runs that chose it. Those of evaluations are not counted"),
+    LibraryColumn("helped", "Helped", 68, "helped", True, "Successes of the judged runs that chose it"),
     LibraryColumn(
         "worth", "Worth", 142, "worth", True,
         "How many percentage points more succeed with it, and the 95 % interval, as measured last (Ctrl+Shift+W)",

@@ -442,13 +442,11 @@ def _exemplar_rows(recall: Recall, sent: frozenset[str] | None) -> tuple[Exempla
     ]
     near = [
         ExemplarRow(
-            **(
-                dict(one)
-                | {"used": one.id in used}
-                | ({"problem": missing[one.id]} if one.id in missing else {})
-            ),
-            trajectory=trajectory_text(used[one.id]) if one.id in used else "",
+            **(dict(one) | {"used": True, "problem": missing.get(one.id, "")}),
+            trajectory=trajectory_text(used[one.id]),
         )
+        if one.id in used
+        else ExemplarRow(**(dict(one) | {"used": False}))
         for one in recall.retrieved
     ]
     retrieved = {one.id for one in near}

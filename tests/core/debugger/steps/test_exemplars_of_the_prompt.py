@@ -43,11 +43,13 @@ def store(tmp_path):
     store.close()
 
 
-def a_run(store, *parts: PromptPart, attempt=None, decided: bool = True, said: bool = True) -> int:
+def a_run(
+    store, *parts: PromptPart, attempt=None, decided: bool = True, said: bool = True, recalled=RECALLED
+) -> int:
     """Store a run of one step, whose prompt had these parts."""
     run = store.begin_run(start().replace(attempt=attempt))
     store.begin_step(run, 1)
-    store.save_phase(run, 1, RECALLED)
+    store.save_phase(run, 1, recalled)
     view = PromptView(objective="Save it.", observation=CleanObservation(url="")) if said else None
     prompt = encode_prompt(a_request("Act.").replace(tools=(), view=view, parts=parts))
     call = CallRecord(number=1, step=1, purpose="decide", llm="rules", messages=prompt.hash, started=1.0)
@@ -69,6 +71,14 @@ def test_an_exemplar_that_the_prompt_does_not_have_is_marked_as_left_out(store):
     found = problems(store, a_run(store, SHOWN))
     assert found["shown"] == ""
     assert found["left-out"].startswith("Left out of this step's prompt")
+
+
+def test_one_that_a_person_added_although_it_was_left_out_of_the_lookup_is_in_the_prompt(store):
+    near = (NEAR[0].replace(used=False, problem="It is new."), NEAR[1])
+    recall = RECALLED.recall.replace(retrieved=near)
+    parts = tuple(SHOWN.replace(id=one.id) for one in USED)
+    found = problems(store, a_run(store, *parts, recalled=RECALLED.replace(recall=recall)))
+    assert found == {"left-out": "", "shown": ""}
 
 
 def test_where_it_is_not_known_what_the_prompt_had_none_is_marked(store):

@@ -71,7 +71,7 @@ _FORMS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("token", re.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*")),
     ("token", re.compile(r"(?<=[Bb]earer )[\w.~+/=-]{12,}")),
     ("password", re.compile(r"(?<=[Bb]asic )[\w+/-]{12,}={0,2}")),
-    ("key", re.compile(r"\bsk-[\w-]{16,}")),
+    ("key", re.compile(r"\b(?:sk-|gsk_|xai-|nvapi-|pplx-)[\w-]{16,}")),
     ("key", re.compile(r"\bgh[pousr]_\w{20,}|\bgithub_pat_\w{20,}")),
     ("key", re.compile(r"\bAKIA[0-9A-Z]{16}\b")),
     ("key", re.compile(r"\bAIza[\w-]{35}")),

@@ -255,7 +255,8 @@ def load_json(text: str, *, constants: bool = False) -> Any:
         raise ValueError("a number in it is too long" if "digits" in str(error) else str(error)) from error
     if text.count("[") + text.count("{") > _DEEPEST and is_deep(value):
         raise ValueError(_TOO_DEEP)
-    return value
+    # A piece of an answer may end in the middle of a pair.
+    return value if constants else _paired(value)
 
 
 def is_deep(value: object) -> bool:
@@ -286,9 +287,18 @@ def plain(text: str) -> str:
 
     The halves of a surrogate pair become one character; a half alone, and the character U+0000, become U+FFFD.
     """
-    if not text.isascii():
-        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text.replace("\0", "\ufffd")
+    return _paired(text).replace("\0", "\ufffd")
+
+
+def _paired(value: Any) -> Any:
+    """Return a text, or a JSON value with texts, without halves of surrogate pairs."""
+    if isinstance(value, dict):
+        return {_paired(name): _paired(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_paired(inner) for inner in value]
+    if not isinstance(value, str) or value.isascii():
+        return value
+    return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def split_thinking(text: str) -> tuple[str, str]:
@@ -434,7 +444,7 @@ def _find_json(text: str) -> list[_Found]:
             tries += 1
             continue
         before = _CALLED.findall(text, max(last, start - 200), start) if isinstance(value, dict) else ()
-        found.append(_Found(value, start, position, before[-1] if before else ""))
+        found.append(_Found(_paired(value), start, position, before[-1] if before else ""))
         last = position
     return found
 

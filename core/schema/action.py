@@ -114,7 +114,8 @@ def _target(text: str) -> RefTarget | RoleTarget | XPathTarget | FocusTarget | N
     if match := _ROLE_TARGET.fullmatch(plain):
         try:
             name = json.loads(match[2], strict=False)
-        except json.JSONDecodeError:
+            name.encode()  # Half a pair of surrogates is no character.
+        except ValueError:
             name = match[2][1:-1]
         return RoleTarget(role=match[1].lower(), name=name)
     return None

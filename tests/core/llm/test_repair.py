@@ -217,6 +217,25 @@ class TestNonsenseBecomesAProblem:
         assert proposal.problem
         assert proposal.model_dump_json()
 
+    @pytest.mark.parametrize(
+        ("form", "text", "calls"),
+        [
+            ("json", r'{"thought": "\ud83d", "actions": [{"name": "note", "text": "a\ud83d b"}]}', ()),
+            ("json", r'{"name": "note", "arguments": "{\"text\": \"a\\ud83d b\"}"}', ()),
+            ("json", r'{"actions": ["note [a\ud83d b]"]}', ()),
+            ("tools", "", [("note", r'{"thought": "\ud83d", "text": "a\ud83d b"}')]),
+            ("tools", "", [("note", r'"{\"text\": \"a\\ud83d b\"}"')]),
+        ],
+    )
+    def test_an_escape_of_half_a_character_becomes_a_sign_that_can_be_stored(self, form, text, calls):
+        proposal, _ = read(text, *calls, form=form)
+        assert proposal.action == Note(text="a\ufffd b")
+        assert proposal.model_dump_json()
+
+    def test_an_escape_of_half_a_character_in_the_name_of_an_element_is_taken_as_it_is_written(self):
+        proposal, _ = read(r'ACTION: click [button "a\ud83d"]', form="lines", permissible=ANY_XPATH)
+        assert proposal.action == Click(target=RoleTarget(role="button", name=r"a\ud83d"))
+
 
 class TestProblems:
     @pytest.mark.parametrize(

@@ -161,7 +161,7 @@ def _written(reply: LLMReply, reply_format: ReplyFormat, permissible: Permissibl
         rows = [row.text for row in permissible.rows()]
         example = next((text for text in rows if "[]" not in text), rows[0] if rows else "stop []")
         return read_lines(reply, permissible.own_names, example)
-    return read_tools(reply) if reply_format == "tools" else read_json(reply)
+    return (read_tools if reply_format == "tools" else read_json)(reply, permissible)
 
 
 def _actions(written: Written, reply: LLMReply, request: LLMRequest, in_page: InPage) -> tuple[Action, ...]:
@@ -283,9 +283,9 @@ def _from_call(call: WrittenCall, request: LLMRequest) -> Action:
     values: dict[str, Any] = {}
     parameters = _parameters(name, allowed)
     for key, value in arguments.items():
-        if key == "kind" and value == name:
-            continue
         parameter = parameters.get(key)
+        if parameter is None and key == "kind" and value == name:
+            continue
         if parameter is None:
             takes = ", ".join(parameters) or "no arguments"
             key = key[:80]

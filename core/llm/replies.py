@@ -85,7 +85,7 @@ _DEEPEST = 100
 _TOO_DEEP = "it is nested too deep"
 
 
-def read_tools(reply: LLMReply) -> Written:
+def read_tools(reply: LLMReply, permissible: Permissible | None = None) -> Written:
     """Read tool calls; the thought is the text, or what the calls carry as their ``thought``."""
     thought, text = split_thinking(reply.text)
     thoughts = [text or thought]
@@ -104,10 +104,10 @@ def read_tools(reply: LLMReply) -> Written:
             return Written(
                 thought=thoughts[0], problem=f"The arguments{which} of {call.name} must be a JSON object."
             )
-        thoughts.append(_take_thought(arguments))
+        thoughts.append(_take_thought(arguments, call.name, permissible))
         actions.append(WrittenCall(name=call.name, arguments=arguments))
     if not actions:
-        in_text = read_json(reply)
+        in_text = read_json(reply, permissible)
         if in_text.actions or (in_text.problem and not in_text.is_missing and _BEGUN_CALL.search(text)):
             return in_text
     said = "\n".join(dict.fromkeys(one for one in thoughts if one))
@@ -115,7 +115,7 @@ def read_tools(reply: LLMReply) -> Written:
     return Written(thought=said, actions=tuple(actions), problem=problem, is_missing=not actions)
 
 
-def read_json(reply: LLMReply) -> Written:
+def read_json(reply: LLMReply, permissible: Permissible | None = None) -> Written:
     """Read the JSON objects and lists of actions in a reply, in order: alone, in code fences, or within prose.
 
     Tool calls that a model has written as text are read too, in the forms of several models.
@@ -137,7 +137,7 @@ def read_json(reply: LLMReply) -> Written:
     replies: list[Any] = []
     for value, _, _, name in fitting:
         if isinstance(value, dict):
-            thoughts.append(_take_thought(value))
+            thoughts.append(_take_thought(value, name or _name_in(value), permissible))
             if name:
                 entries.append(WrittenCall(name=name, arguments=value))
                 continue
@@ -156,7 +156,9 @@ def read_json(reply: LLMReply) -> Written:
         problem = "One of the actions in the reply is not JSON, or is not complete."
     elif len(entries) > MOST_ACTIONS:
         problem = _too_many(len(entries))
-    actions = [entry if isinstance(entry, str | WrittenCall) else _call_of(entry) for entry in entries]
+    actions = [
+        entry if isinstance(entry, str | WrittenCall) else _call_of(entry, permissible) for entry in entries
+    ]
     if not problem and None in actions:
         problem = 'Each entry of "actions" must be an object with the action\'s "name".'
     if problem:
@@ -287,7 +289,7 @@ def plain(text: str) -> str:
 
     The halves of a surrogate pair become one character; a half alone, and the character U+0000, become U+FFFD.
     """
-    return _paired(text).replace("\0", "\ufffd")
+    return str(_paired(text)).replace("\0", "\ufffd")
 
 
 def _paired(value: Any) -> Any:
@@ -368,9 +370,11 @@ def without_marks(text: str) -> str:
     return marks().mark.sub(lambda mark: f"'{mark[0]}'" if not _is_quoted(text, mark) else mark[0], text)
 
 
-def _take_thought(values: dict[str, Any]) -> str:
+def _take_thought(values: dict[str, Any], called: str, permissible: Permissible | None) -> str:
+    """Take the thought out of an object that may be a call: what the action takes as its argument is none."""
+    action = permissible.action(called.strip()) if permissible is not None else None
     for name in _THOUGHTS:
-        if isinstance(values.get(name), str):
+        if isinstance(values.get(name), str) and (action is None or action.parameter(name) is None):
             return str(values.pop(name)).strip()
     return ""
 
@@ -385,7 +389,12 @@ def _entries(found: dict[str, Any]) -> Any:
     return found if any(name in found for name in _NAMES) else None
 
 
-def _call_of(entry: object) -> WrittenCall | None:
+def _name_in(values: dict[str, Any]) -> str:
+    """Return the name of what an object calls, or nothing."""
+    return next((name for key in _NAMES if isinstance(name := values.get(key), str)), "")
+
+
+def _call_of(entry: object, permissible: Permissible | None = None) -> WrittenCall | None:
     if not isinstance(entry, dict):
         return None
     values = dict(entry)
@@ -404,7 +413,7 @@ def _call_of(entry: object) -> WrittenCall | None:
         if isinstance(given, dict):
             del values[nested]
             values |= given
-    _take_thought(values)
+    _take_thought(values, name, permissible)
     return WrittenCall(name=name, arguments=values)
 
 

@@ -8,7 +8,7 @@ edit refuses what is not in it.
 from math import isfinite
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from core.schema.action import Action, Named, RefTarget
 from core.schema.argument import part_by_name, without_optional
@@ -23,6 +23,18 @@ OFFERED = 20
 MOUSE = {"double_click": "double", "right_click": "right", "hover": "hover"}
 """Actions that a tool call writes as a click with this as its `HOW`."""
 HOW = "how"
+TAKEN = frozenset({"name", "action", "actions", "tool_calls", "args", "arguments", "parameters", "thought"})
+"""Names that no parameter can have: in a reply they say something else."""
+
+
+def _not_taken(name: str) -> str:
+    if name in TAKEN:
+        raise ValueError("a reply says something else by this word: choose another name")
+    return name
+
+
+NotTaken = AfterValidator(_not_taken)
+"""Refuses a name that no parameter can have."""
 
 
 class Choice(Record):

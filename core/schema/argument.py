@@ -23,7 +23,7 @@ _ARGUMENT_ALIASES = {
 }
 _WITH_COLON = ("answer", "lacked")
 """Names that are also read with a capital before a colon: other texts may begin so."""
-_BY_NAME = re.compile(r"\s*([A-Za-z_]+)(\s*)([=:])(.*)", re.DOTALL)
+_BY_NAME = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)(\s*)([=:])(.*)", re.DOTALL)
 _OPTIONAL = re.compile(r"\s*optional\s*:\s*", re.IGNORECASE)
 
 
@@ -37,7 +37,7 @@ def part_by_name(part: str, names: Collection[str]) -> GivenByName | None:
     found = _BY_NAME.fullmatch(without_optional(part))
     if found is None:
         return None
-    word = found[1].lower()
+    word = found[1] if found[1] in names else found[1].lower()
     name = word if word in names else _ARGUMENT_ALIASES.get(word, word)
     if name not in names or (found[3] == ":" and found[1] != name and name not in _WITH_COLON):
         return None

@@ -17,6 +17,7 @@ from core.schema.action import (
     Drag,
     GoBack,
     Goto,
+    Named,
     Note,
     Press,
     RefTarget,
@@ -30,7 +31,7 @@ from core.schema.action import (
     Wait,
     XPathTarget,
 )
-from core.schema.action_space import Choice, Parameter, Permissible, PermissibleAction
+from core.schema.action_space import TAKEN, Choice, Parameter, Permissible, PermissibleAction
 from core.schema.messages import LLMReply, LLMRequest, Message, Tool, ToolCall
 
 unhurried = settings(suppress_health_check=[HealthCheck.too_slow])
@@ -168,6 +169,45 @@ class TestWhatIsPermissibleComesBackEqual:
     def test_without_a_list_of_what_is_permissible_too(self, action):
         proposal, _ = read_reply(LLMReply(tool_calls=(as_tool_call(action),)), request(None), "tools")
         assert proposal.action == action
+
+
+FREE_NAMES = st.sampled_from(
+    ["reason", "kind", "tool", "tool_name", "function", "how", "target", "text", "id", "Name", "max2"]
+) | st.from_regex(r"[a-z][a-z0-9]{0,9}(_[a-z0-9]{1,9}){0,2}", fullmatch=True).filter(
+    lambda name: name not in TAKEN
+)
+
+
+class TestAnyNameOfAParameter:
+    @given(FREE_NAMES, st.sampled_from(["abc", "call_it", "[1]", "go [1]", "{}", "\\", "5", "true"]))
+    def test_an_argument_comes_back_by_its_name_in_every_form(self, name, value):
+        own = PermissibleAction(name="call_it", origin="policy", parameters=(Parameter(name=name),))
+        permissible = Permissible(actions=(own,))
+        action = Named(name="call_it", arguments=(value,))
+        call = as_tool_call(action, permissible)
+        thinks = json.dumps({"thought": "t", **json.loads(call.arguments)})
+        by_name = str(Named(name="call_it", arguments=(f"{name}={value}",)))
+        for form, text, calls in (
+            ("json", as_json("t", [action], permissible), ()),
+            ("json", json.dumps({"name": "call_it", name: value}), ()),
+            ("tools", "", [("call_it", call.arguments)]),
+            ("tools", "", [("call_it", thinks)]),
+            ("tools", json.dumps({"name": "call_it", "arguments": {name: value}}), ()),
+            ("lines", as_lines("t", [action], permissible), ()),
+            ("lines", f"ACTION: {by_name}", ()),
+        ):
+            proposal, _ = read(text, *calls, form=form, permissible=permissible)
+            assert (proposal.action, proposal.problem) == (action, "")
+
+    @pytest.mark.parametrize("name", sorted(TAKEN))
+    def test_a_name_is_taken_only_where_a_reply_in_json_would_be_read_otherwise(self, name):
+        own = PermissibleAction(name="call_it", origin="policy", parameters=(Parameter(name=name),))
+        permissible = Permissible(actions=(own,))
+        values = ["abc", "go [1]", '{"a": 1}']
+        texts = [as_json("t", [Named(name="call_it", arguments=(v,))], permissible) for v in values]
+        texts += [json.dumps({"thought": "t"} | {"name": "call_it", name: value}) for value in values]
+        read_back = [read(text, form="json", permissible=permissible)[0] for text in texts]
+        assert [one for one in read_back if one.thought != "t" or one.problem]
 
 
 class TestNonsenseBecomesAProblem:

@@ -439,7 +439,7 @@ class AgentRun:
 
     def _judge_ask(self) -> Ask | None:
         """Return how a judge asks the LLM; its calls are counted but not limited, not being the agent's."""
-        if self._asker.llm.name in ("rules", "person"):
+        if self._asker.answerer("judge").name in ("rules", "person"):
             return None
 
         async def ask(question: str) -> str:

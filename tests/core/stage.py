@@ -129,9 +129,10 @@ class Stage:
         takes_images: bool = False,
         headers: dict[str, str] | None = None,
         key: str = "",
+        llm: str = "test",
         **settings: Any,
     ) -> AgentRun:
-        """Open a task, or a page of the open web where `url` is given, asked of the LLM at `server`."""
+        """Open a task, or a page of the open web where `url` is given; ``test`` is the LLM at `server`."""
         entry = LLMSettings(
             base_url=server.base_url,
             model="test-model",
@@ -155,7 +156,7 @@ class Stage:
                 found,
                 seed,
                 preset=services.resources.presets.get(preset),
-                llm=llms.routed("test"),
+                llm=llms.routed(llm),
                 resources=services.resources,
                 budget=Budget(steps, calls),
                 browser="chromium",

@@ -6,6 +6,7 @@ import pytest
 from core.llm.openai_compatible import OpenAICompatibleLLM
 from core.schema.errors import LLMError, TraceError
 from core.schema.step import PHASES
+from core.schema.task import Verdict
 from core.trace.store import TraceStore
 from tests.core.agent.headless import headless
 from tests.core.agent.traced import COVERED, records, steps
@@ -346,6 +347,22 @@ def test_stopping_keeps_the_answer_and_asks_the_judge(stage, llm_server):
     row = run.store.run(run.state.run)
     assert (row.outcome, row.answer, row.verdict.success) == ("done", "42", False)
     assert row.verdict.judge == "page"
+
+
+@pytest.mark.parametrize(("agent", "judge", "asked"), [("rules", "test", True), ("test", "rules", False)])
+def test_a_judge_asks_the_llm_that_is_set_for_judging_whoever_acts(
+    stage, llm_server, monkeypatch, agent, judge, asked
+):
+    run = stage.open(llm_server, llm=agent, purposes={"judge": {"llm": judge}})
+
+    async def judged(episode, page, answer, ask):
+        reason = await ask("Is it right?") if ask is not None else "nobody"
+        return Verdict(judge="llm", reason=reason)
+
+    monkeypatch.setattr(type(run.world.environment), "judge", staticmethod(judged))
+    llm_server.say("yes")
+    stage.thread.run(run.finish("done"))
+    assert run.verdict.reason == ("yes" if asked else "nobody")
 
 
 def test_a_task_without_a_judge_ends_without_a_verdict(stage, llm_server, tmp_path):

@@ -113,14 +113,19 @@ def from_toml(text: str, what: str, model: type[R]) -> R:
     return UserFile(Path(f"{what}.toml"), text).validated(model)
 
 
-def permissible_action(text: str, permissible: Permissible) -> Action:
-    """Return the action that a person wrote; raises UsageError if it is none, or not permissible."""
+def written_action(text: str, permissible: Permissible) -> Action:
+    """Return the action that a person wrote, its arguments in their places; raises UsageError if it is none."""
     try:
         action = parse_action(text, permissible.own_names)
     except ActionSyntaxError as error:
         raise UsageError(str(error)) from error
-    if isinstance(action, Named) and (allowed := permissible.action(action.name)) is not None:
-        action = allowed.placed(action)
+    allowed = permissible.action(action.name)
+    return allowed.placed(action) if isinstance(action, Named) and allowed is not None else action
+
+
+def permissible_action(text: str, permissible: Permissible) -> Action:
+    """Return the action that a person wrote; raises UsageError if it is none, or not permissible."""
+    action = written_action(text, permissible)
     if problem := permissible.problem(action):
         raise UsageError(problem)
     return action

@@ -1,10 +1,9 @@
 """Edits of the next action, and of the actions that wait for the steps after it."""
 
 from core.agent.action_queue import fill_queue
-from core.agent.edits.edit import Changed, EditContext, RunEdit, permissible_action
+from core.agent.edits.edit import Changed, EditContext, RunEdit, permissible_action, written_action
 from core.agent.state import RunState
-from core.schema.action_text import parse_action
-from core.schema.errors import ActionSyntaxError, UsageError
+from core.schema.errors import UsageError
 from core.schema.step import Phase
 
 _REVIEW: Phase = "review"
@@ -48,8 +47,8 @@ class EditQueue(RunEdit):
         queue = []
         for text in self.actions:
             try:
-                queue.append(parse_action(text, state.permissible.own_names))
-            except ActionSyntaxError as error:
+                queue.append(written_action(text, state.permissible))
+            except UsageError as error:
                 raise UsageError(f"{text}: {error}") from error
         before = "; ".join(map(str, state.queue))
         fill_queue(state, queue)

@@ -1,6 +1,7 @@
 """Edits of the policy stack: frames popped, restarted, pushed and rewritten."""
 
 from core.agent.edits.edit import Changed, EditContext, RunEdit, TextEdit, as_toml, from_toml
+from core.agent.policies.prompt import call_action
 from core.agent.policies.stack import Frame, Refusal, place_of_page
 from core.agent.state import RunState
 from core.schema.action import Named
@@ -83,6 +84,7 @@ class PushPolicy(RunEdit):
             )
         # A person may call any policy that is meant for the page, whatever the file of the caller allows.
         called = policies.called(caller.replace(policies=None), action.name, environment, url)
+        action = call_action(called).placed(action)
         if problem := called.call_problem(action.arguments):
             raise UsageError(problem)
         pushed = state.stack.push(

@@ -281,11 +281,11 @@ def test_actions_of_a_person_that_wait_for_another_policy_or_trial_are_dropped_w
     llm_server.script(PLAN, says("search_shop [steel bottle]"), says("stop [nothing]"))
     run = stage.open(llm_server, TASK, preset="combined")
     stage.until(run, "review")
-    apply_edit(run, EditQueue(actions=("search [cup]",)))
+    apply_edit(run, EditQueue(actions=("search [max_price=5] [keywords: cup]",)))
     stage.step(run)
     stage.until(run, "anticipate")
     decided = records(run, 2)["decide"]
     assert decided.proposal.action == Stop(answer="nothing")
     assert decided.cut == (
-        "An action that was to follow was not done: search [cup]. They were meant by another policy."
+        "An action that was to follow was not done: search [cup] [5]. They were meant by another policy."
     )

@@ -355,7 +355,8 @@ def test_a_frame_is_popped_with_an_answer_pushed_again_and_restarted(shop, serve
     assert "No policy called this one" in live.view.refusals["PopFrame"]
     assert "return" not in live.view.refusals
     assert live.step.stack.finished[0].result.endswith("there is a list")
-    edit(live, PushPolicy(call="check_item [steel]"), "check_item is now at work")
+    edit(live, PushPolicy(call="check_item [properties: steel]"), "check_item is now at work")
+    assert live.interventions(live.view.run)[-1][2] == "check_item [steel]"
     assert frames(live) == ["check_item", "shop"]
     refused(live, PushPolicy(call="no_such [x]"), "no_such")
     refused(live, PushPolicy(call="scroll [down]"), "does not call a policy")

@@ -9,6 +9,7 @@ from typing import ClassVar, TypeVar
 from core.agent.resources import AgentResources
 from core.agent.run_history import RunHistory
 from core.agent.state import RunState
+from core.llm.named_elements import NotOneError, numbered
 from core.schema.action import Action, Named
 from core.schema.action_space import Permissible
 from core.schema.action_text import parse_action
@@ -124,8 +125,11 @@ def written_action(text: str, permissible: Permissible) -> Action:
 
 
 def permissible_action(text: str, permissible: Permissible) -> Action:
-    """Return the action that a person wrote; raises UsageError if it is none, or not permissible."""
-    action = written_action(text, permissible)
+    """Return the action that a person wrote, with numbers for roles and names; raises UsageError if it cannot be."""
+    try:
+        action = numbered(written_action(text, permissible), permissible, {})
+    except NotOneError as error:
+        raise UsageError(str(error)) from error
     if problem := permissible.problem(action):
         raise UsageError(problem)
     return action

@@ -14,13 +14,14 @@ def refs(step, words):
     return next(row.ref for row in step.permissible.rows if row.label == words)
 
 
-def test_an_edited_action_is_carried_out_in_place_of_the_proposed(live, server):
+@pytest.mark.parametrize("written", ["click [{}]", 'click [button "ONE"]'])
+def test_an_edited_action_is_carried_out_in_place_of_the_proposed(live, server, written):
     server.script(on('button "TWO"'))
     live.open()
     step = live.to_review()
     one = refs(step, 'button "ONE"')
     proposed = step.action.action
-    live.session.edits.edit_action(f"click [{one}]")
+    live.session.edits.edit_action(written.format(one))
     live.wait(lambda: live.step.action.action == f"click [{one}]")
     assert (live.step.action.origin, live.step.action.proposed) == ("person", proposed)
     assert live.step.permissible.chosen_ref == one
@@ -40,6 +41,7 @@ def test_an_edit_that_cannot_be_taken_says_why_and_one_taken_back_leaves_the_age
     for text, said in (
         ("klick [1]", "did you mean click?"),
         ("click [4711]", "not permissible on [4711]"),
+        ('click [button "THREE"]', "no element that it can act on has this role and name"),
         ("", "begin with"),
     ):
         live.session.edits.edit_action(text)

@@ -8,12 +8,12 @@ scripted servers write in the same formats.
 import itertools
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from core.llm.thinking import marks
 from core.schema.action import Action, Named, RefTarget
-from core.schema.action_space import Permissible, PermissibleAction
+from core.schema.action_space import ParameterType, Permissible, PermissibleAction
 from core.schema.action_text import parse_action
 from core.schema.errors import ActionSyntaxError
 from core.schema.messages import LLMReply, ToolCall
@@ -545,9 +545,21 @@ def _named_arguments(action: Named, allowed: PermissibleAction) -> dict[str, Any
     arguments: dict[str, Any] = {}
     for name, value in allowed.arguments(action).items():
         parameter = allowed.parameter(name)
-        plain = parameter is None or parameter.type == "string"
-        arguments[name] = value if plain else json.loads(value)
+        arguments[name] = _TYPED[parameter.type](value) if parameter is not None else value
     return arguments
+
+
+def _number(text: str) -> int | float:
+    number = float(text)
+    return int(number) if number.is_integer() else number
+
+
+_TYPED: dict[ParameterType, Callable[[str], Any]] = {
+    "string": str,
+    "integer": int,
+    "number": _number,
+    "boolean": lambda text: text == "true",
+}
 
 
 def as_tool_call(action: Action, permissible: Permissible | None = None, *, id: str = "call_1") -> ToolCall:

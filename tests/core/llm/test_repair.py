@@ -199,6 +199,23 @@ class TestAnyNameOfAParameter:
             proposal, _ = read(text, *calls, form=form, permissible=permissible)
             assert (proposal.action, proposal.problem) == (action, "")
 
+    @pytest.mark.parametrize("kind", ["integer", "number"])
+    @pytest.mark.parametrize(
+        "value", [".5", "40.", "040", "+4", " 40 ", "1e2", "-3", "1_000", "٣", "9" * 400]
+    )
+    def test_a_number_that_a_person_writes_is_refused_or_comes_back_as_a_number(self, kind, value):
+        own = PermissibleAction(name="call_it", origin="state", parameters=(Parameter(name="n", type=kind),))
+        permissible = Permissible(actions=(own,))
+        action = Named(name="call_it", arguments=(value,))
+        refused = permissible.problem(action)
+        assert bool(refused) == (
+            value in ("1_000", "٣", "9" * 400) or (kind == "integer" and value in (".5", "40.", "1e2"))
+        )
+        if not refused:
+            call = as_tool_call(action, permissible)
+            read_back = read("", ("call_it", call.arguments), permissible=permissible)[0].action
+            assert float(read_back.arguments[0]) == float(value)
+
     @pytest.mark.parametrize("name", sorted(TAKEN))
     def test_a_name_is_taken_only_where_a_reply_in_json_would_be_read_otherwise(self, name):
         own = PermissibleAction(name="call_it", origin="policy", parameters=(Parameter(name=name),))

@@ -185,6 +185,7 @@ class OpenAICompatibleLLM:
                 on_retry(retry)
 
         limited = True
+        discarded: LLMReply | None = None
         while True:
             # A local LLM may have been started again since.
             client = await self._open()
@@ -200,12 +201,12 @@ class OpenAICompatibleLLM:
                 if self._ran_out_reasoning(outcome, request):
                     self._add_honoured(self.honoured.replace(reasons=True))
                     if not outcome.said_anything:
-                        self._count(outcome, sent)
+                        discarded = self._reply(outcome, sent, started, [], "").counting(discarded)
                         more = roomy_limit(request, self.sampling, reasons=True)
                         announce(f"Reasoning used up max_tokens; asked again with up to {more}.", 0.0)
                         continue
                 note = outcome.cut or _unread(outcome.unread) or self._note_schema(outcome, sent)
-                return self._reply(outcome, sent, started, retries, note)
+                return self._reply(outcome, sent, started, retries, note).counting(discarded)
             # What is known may have changed while the call was out.
             dialect = Dialect(self.honoured)
             if (given_up := dialect.give_up(outcome, request, self.sampling, sent)) is not None:
@@ -221,7 +222,8 @@ class OpenAICompatibleLLM:
                 # The model's mistake, not the server's: the caller has it repaired, or tells it as a failed step.
                 unread = Assembly()
                 unread.finish_reason = "error"
-                return self._reply(unread, sent, started, retries, _unread(outcome.words))
+                note = _unread(outcome.words)
+                return self._reply(unread, sent, started, retries, note).counting(discarded)
             if not outcome.passing:
                 refused = LLMRefused if outcome.is_for_all else LLMError
                 refused = PromptTooLong if outcome.kind == "context" else refused

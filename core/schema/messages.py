@@ -214,6 +214,14 @@ class Usage(Record):
     cached_tokens: int = 0
     estimated: bool = False
 
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            prompt_tokens=self.prompt_tokens + other.prompt_tokens,
+            completion_tokens=self.completion_tokens + other.completion_tokens,
+            cached_tokens=self.cached_tokens + other.cached_tokens,
+            estimated=self.estimated or other.estimated,
+        )
+
 
 class Retry(Record):
     """A call that failed and was made again, or that a rate limit held up."""
@@ -247,6 +255,21 @@ class LLMReply(Record):
     """How many of the completion tokens were for it, where the server counts them."""
     note: str = ""
     """What is to be known of the reply, such as that the server did not keep to the schema."""
+
+    def counting(self, discarded: "LLMReply | None") -> "LLMReply":
+        """Return the reply with the tokens and cost of an answer that was discarded before it."""
+        if discarded is None:
+            return self
+
+        def both(one: float | None, other: float | None) -> float | None:
+            return None if one is None or other is None else one + other
+
+        return self.replace(
+            usage=self.usage + discarded.usage,
+            cost=both(self.cost, discarded.cost),
+            cached_cost=both(self.cached_cost, discarded.cached_cost),
+            reasoning_tokens=self.reasoning_tokens + discarded.reasoning_tokens,
+        )
 
 
 @runtime_checkable

@@ -261,9 +261,13 @@ class TestRealServersAsTheyAre:
         assert (len(llm_server.requests), llm.honoured.schema_level) == (1, "strict")
 
     async def test_a_reply_that_was_reasoning_alone_is_asked_for_again_with_more_room(self, llm_server, llm):
-        llm_server.say("", reasoning="Hm, hm, hm", finish_reason="length")
-        llm_server.say("Yes.", reasoning="Hm.")
+        llm.prices = Prices((Price(models=("*",), input=1, output=10),))
+        usage = {"prompt_tokens": 10_000, "completion_tokens": 4096}
+        llm_server.say("", reasoning="Hm, hm, hm", finish_reason="length", usage=usage)
+        llm_server.say("Yes.", reasoning="Hm.", usage=usage)
         reply = await llm.reply(ask())
+        assert (reply.usage.prompt_tokens, reply.usage.completion_tokens) == (20_000, 8192)
+        assert reply.cost == llm.meter.spent == pytest.approx(0.02 + 0.08192)
         assert reply.text == "Yes."
         assert [request.body["max_tokens"] for request in llm_server.requests] == [4096, 16384]
         assert "Reasoning used up" in reply.retries[0].reason

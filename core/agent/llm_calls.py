@@ -54,9 +54,9 @@ class Asked(Record):
     """What the LLM has said so far, in this attempt."""
     attempt: int = 1
     why_again: str = ""
-    """Why the attempt before this one failed."""
+    """Why the attempt before this one failed, or what the call has waited for."""
     retry: Retry | None = None
-    """Set when an attempt has just failed."""
+    """Set when an attempt has just failed, or the call begins to wait."""
     ended: bool = False
 
 
@@ -296,7 +296,8 @@ class Asker:
 
         def so_far() -> Asked:
             why = retries[-1].reason if retries else ""
-            return Asked(record=record, text="".join(said), attempt=len(retries) + 1, why_again=why)
+            attempt = 1 + sum(retry.attempt for retry in retries)
+            return Asked(record=record, text="".join(said), attempt=attempt, why_again=why)
 
         def on_retry(retry: Retry) -> None:
             retries.append(retry)

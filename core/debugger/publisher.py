@@ -194,7 +194,7 @@ class Publisher:
     def on_asked(self, asked: Asked) -> None:
         """Tell of an LLM call, so far."""
         if asked.retry is not None:
-            self.log("warning", "LLM", f"{asked.retry.reason}; repeated after {asked.retry.waited:.1f} s.")
+            self.log("warning", "LLM", asked.retry.reason)
         if asked.ended and asked.record.error:
             self.log("error", "LLM", f"Call {asked.record.number}: {asked.record.error}")
         self.steps.streamed(asked)

@@ -222,12 +222,12 @@ class LocalLLM(OpenAICompatibleLLM):
         if not (loading := self.loading):
             return await super().reply(request, on_text=on_text, on_retry=on_retry)
         if on_retry is not None:
-            on_retry(Retry(reason=loading, waited=0.0))
+            on_retry(Retry(reason=loading, waited=0.0, attempt=False))
         began = time.perf_counter()
         await self._open()
         waited = time.perf_counter() - began
         reply = await super().reply(request, on_text=on_text, on_retry=on_retry)
-        retries = (Retry(reason=loading, waited=waited), *reply.retries)
+        retries = (Retry(reason=loading, waited=waited, attempt=False), *reply.retries)
         return reply.replace(seconds=reply.seconds + waited, retries=retries)
 
     async def close(self) -> None:

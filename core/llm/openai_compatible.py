@@ -178,8 +178,8 @@ class OpenAICompatibleLLM:
         retries: list[Retry] = []
         failures = 0
 
-        def announce(reason: str, wait: float) -> None:
-            retry = Retry(reason=reason, waited=wait)
+        def announce(reason: str, wait: float, *, attempt: bool = False) -> None:
+            retry = Retry(reason=reason, waited=wait, attempt=attempt)
             retries.append(retry)
             if on_retry is not None:
                 on_retry(retry)
@@ -203,7 +203,9 @@ class OpenAICompatibleLLM:
                     if not outcome.said_anything:
                         discarded = self._reply(outcome, sent, started, [], "").counting(discarded)
                         more = roomy_limit(request, self.sampling, reasons=True)
-                        announce(f"Reasoning used up max_tokens; asked again with up to {more}.", 0.0)
+                        announce(
+                            f"Reasoning used up max_tokens; asked again with up to {more}.", 0.0, attempt=True
+                        )
                         continue
                 note = outcome.cut or _unread(outcome.unread) or self._note_schema(outcome, sent)
                 return self._reply(outcome, sent, started, retries, note).counting(discarded)
@@ -234,7 +236,7 @@ class OpenAICompatibleLLM:
                 raise LLMError(after_attempts(self.server, outcome, failures))
             wait = self._wait(failures, outcome)
             which = "another attempt" if waits else f"attempt {failures + 1} of {self.attempts}"
-            announce(f"{self.server} {outcome.reason}; {which} follows.", wait)
+            announce(f"{self.server} {outcome.reason}; {which} follows.", wait, attempt=True)
             await asyncio.sleep(wait)
 
     async def _await_turn(

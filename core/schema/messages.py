@@ -224,11 +224,13 @@ class Usage(Record):
 
 
 class Retry(Record):
-    """A call that failed and was made again, or that a rate limit held up."""
+    """Why a call was made again, or was held up."""
 
     reason: str
     waited: float
     """Seconds waited before the next attempt."""
+    attempt: bool = True
+    """Whether it is for another attempt; else the call was held up, or goes on in another form."""
 
 
 class LLMReply(Record):

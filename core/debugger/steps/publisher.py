@@ -58,7 +58,7 @@ class StepPublisher:
         self._streaming_call = 0
         """The call that says it: of several that are out at once the first."""
         self._retried = ""
-        """Which attempt it says it in, and why it is not the first."""
+        """Which attempt it says it in, and why it is not the first; before it says anything, what it waits for."""
         self._problem = ""
         """Why the action that a person wrote since cannot be taken."""
         self._shows_recorded = False
@@ -175,7 +175,8 @@ class StepPublisher:
         if asked.ended:
             return
         self._streaming = asked.text
-        self._retried = f"Attempt {asked.attempt}. {asked.why_again}" if asked.attempt > 1 else ""
+        why = asked.why_again
+        self._retried = f"Attempt {asked.attempt}. {why}" if asked.attempt > 1 else "" if asked.text else why
         self._send_changed()
 
     def _send_changed(self) -> None:

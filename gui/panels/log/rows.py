@@ -133,6 +133,7 @@ def _gap(gap: LogGap, moment: str) -> LogRow:
 def call_row(call: CallView) -> LogRow:
     """Return the row of an LLM call: what it was for, tokens, cost, time, retries and error."""
     record, usage = call.record, call.record.usage
+    retries = sum(retry.attempt for retry in record.retries)
     about = "~" if usage.estimated else ""
     cached = f" ({thousands(usage.cached_tokens)} cached)" if usage.cached_tokens else ""
     facts = (
@@ -141,7 +142,7 @@ def call_row(call: CallView) -> LogRow:
         f"{about}{thousands(usage.prompt_tokens)}{cached} → {about}{thousands(usage.completion_tokens)} tokens",
         dollars(record.cost),
         seconds(record.seconds),
-        count(len(record.retries), "retry", "retries") if record.retries else "",
+        count(retries, "retry", "retries") if retries else "",
         f"✗ {record.error}" if record.error else "",
     )
     text = " · ".join(filter(None, facts))

@@ -8,7 +8,7 @@ import pytest
 from core.agent.llm_calls import Asker
 from core.agent.presets import PRESETS, read_preset
 from core.agent.state import Budget, RunState
-from core.schema.messages import LLMReply, LLMRequest, Message
+from core.schema.messages import LLMReply, LLMRequest, Message, Retry
 from core.schema.task import Episode, Task
 from core.trace.store import TraceStore
 from tests.core.trace.making import start
@@ -133,3 +133,42 @@ async def test_a_call_that_ends_in_what_nobody_has_foreseen_is_stored_as_ended(s
     assert asker.asking is None
     (call,) = store.calls.of(state.run)
     assert call.error.startswith("RecursionError: too deep\ufffd. This is an internal error")
+
+
+class HeldUp:
+    """Announces these retries, says a text, and waits to be cancelled."""
+
+    name = "held up"
+    takes_images = False
+
+    def __init__(self, *retries: Retry, said: str = "") -> None:
+        self.retries, self.said = retries, said
+        self.silent = asyncio.Event()
+
+    async def reply(self, request, *, on_text=None, on_retry=None):
+        for retry in self.retries:
+            on_retry(retry)
+        if self.said:
+            on_text(self.said)
+        self.silent.set()
+        await asyncio.Event().wait()
+
+
+RATE = Retry(reason="requests_per_minute is reached.", waited=60.0, attempt=False)
+LOADING = Retry(reason="llama.cpp loads it.", waited=0.0, attempt=False)
+BUSY = Retry(reason="busy", waited=60.0)
+
+
+async def test_only_attempts_are_counted_as_such(store):
+    state = state_of(store)
+    store.begin_step(state.run, 1, 1)
+    llm, heard = HeldUp(RATE, BUSY, LOADING), []
+    task = asyncio.ensure_future(Asker(store, llm, heard.append).ask(state, REQUEST))
+    await llm.silent.wait()
+    task.cancel()
+    await asyncio.wait([task])
+    assert [(one.attempt, one.why_again) for one in heard if one.retry is not None] == [
+        (1, RATE.reason),
+        (2, BUSY.reason),
+        (2, LOADING.reason),
+    ]

@@ -28,6 +28,7 @@ class TestFailuresThatPass:
         assert len(seen) == 1
         assert f"answered {status}: busy; attempt 2 of 4" in seen[0].reason
         assert 0 < seen[0].waited <= 0.001
+        assert seen[0].attempt
 
     async def test_waits_double_and_keep_below_the_longest(self, llm_server):
         llm = make(llm_server, attempts=6, first_wait=0.002, longest_wait=0.008)
@@ -307,7 +308,7 @@ class TestPartsAServerDoesNotTake:
         first = await llm.reply(ask(**asked))
         second = await llm.reply(ask(**asked))
         assert first.text == second.text == "ok"
-        assert [retry.waited for retry in first.retries] == [0.0]
+        assert [(retry.waited, retry.attempt) for retry in first.retries] == [(0.0, False)]
         assert first.retries[0].reason.endswith(".")
         assert second.retries == ()
         assert len(llm_server.requests) == 3

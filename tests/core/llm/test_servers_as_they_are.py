@@ -371,6 +371,7 @@ class TestLimits:
         held = [retry for reply in replies for retry in reply.retries]
         assert held
         assert all("requests_per_minute = 2 of the LLM test-model is reached" in one.reason for one in held)
+        assert not any(one.attempt for one in held)
 
     def test_tokens_of_a_minute_are_bounded_and_one_long_prompt_is_let_through(self):
         meter, limits = Meter(), Limits(tokens_per_minute=100)

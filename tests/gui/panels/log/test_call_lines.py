@@ -5,6 +5,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from core.schema.events import LogLine
+from core.schema.messages import Retry
 from gui.panels.log.panel import LogPanel
 from gui.widgets.item_views import RowMenu
 from tests.gui import samples
@@ -36,6 +37,13 @@ def test_a_call_tells_tokens_cost_time_and_retries(panel: LogPanel):
         "3 decide · gpt-4o (gpt-4o-2024-08-06) · 1 052 → 31 tokens · $0.0031 · 1.8 s · 1 retry"
     )
     assert "429" in whole
+
+
+def test_a_call_that_only_had_to_wait_tells_of_no_retry(panel: LogPanel):
+    wait = Retry(reason="requests_per_minute is reached.", waited=2.0, attempt=False)
+    (whole,) = shown(panel, call_with(retries=(wait,)))
+    assert "retry" not in whole
+    assert "requests_per_minute is reached. (waited 2.0 s)" in whole
 
 
 def test_estimated_tokens_and_a_missing_price_are_marked(panel: LogPanel):

@@ -1,6 +1,7 @@
 """Calls of the LLM: each request and reply is stored in the trace, counted, streamed and cancellable."""
 
 import asyncio
+import math
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
@@ -280,6 +281,7 @@ class Asker:
         said: list[str] = []
         said_in_vain: list[str] = []
         retries: list[Retry] = []
+        held_until = 0.0
         due: asyncio.TimerHandle | None = None
 
         def on_text(piece: str) -> None:
@@ -300,7 +302,10 @@ class Asker:
             return Asked(record=record, text="".join(said), attempt=attempt, why_again=why)
 
         def on_retry(retry: Retry) -> None:
+            nonlocal held_until
             retries.append(retry)
+            if not retry.attempt:  # How long a model loads is not known before.
+                held_until = time.perf_counter() + retry.waited if retry.waited else math.inf
             said_in_vain.extend(said)
             said.clear()
             self._listener(so_far().replace(retry=retry))
@@ -314,9 +319,14 @@ class Asker:
             why = str(error) if isinstance(error, BackstepError) else mistake(error)
             failed = record.replace(seconds=seconds, retries=tuple(retries), error=why)
             if isinstance(error, asyncio.CancelledError):
-                # The server has worked on it all the same.
-                used = estimate_usage(request.messages, "".join((*said_in_vain, *said)))
-                failed = failed.replace(usage=used, error=why_cancelled("cancelled"))
+                failed = failed.replace(error=why_cancelled("cancelled"))
+                words = "".join((*said_in_vain, *said))
+                if words or time.perf_counter() >= held_until or any(one.attempt for one in retries):
+                    # The server has worked on it all the same.
+                    used = estimate_usage(request.messages, words)
+                    failed = failed.replace(usage=used)
+                    state.totals.prompt_tokens += used.prompt_tokens
+                    state.totals.completion_tokens += used.completion_tokens
             self._store.calls.save(state.run, failed)
             self._listener(Asked(record=failed, text="".join(said), ended=True))
             raise

@@ -172,3 +172,28 @@ async def test_only_attempts_are_counted_as_such(store):
         (2, BUSY.reason),
         (2, LOADING.reason),
     ]
+
+
+@pytest.mark.parametrize(
+    ("llm", "is_counted"),
+    [
+        (HeldUp(), True),
+        (HeldUp(said="Yes"), True),
+        (HeldUp(BUSY), True),
+        (HeldUp(RATE), False),
+        (HeldUp(RATE.replace(waited=1e-9)), True),
+        (HeldUp(LOADING), False),
+        (HeldUp(LOADING, said="Yes"), True),
+    ],
+)
+async def test_a_cancelled_call_takes_tokens_of_the_run_if_it_has_left(store, llm, is_counted):
+    state = state_of(store)
+    store.begin_step(state.run, 1, 1)
+    task = asyncio.ensure_future(Asker(store, llm, lambda asked: None).ask(state, REQUEST))
+    await llm.silent.wait()
+    task.cancel()
+    await asyncio.wait([task])
+    (call,) = store.calls.of(state.run)
+    totals = (state.totals.prompt_tokens, state.totals.completion_tokens)
+    assert totals == (call.usage.prompt_tokens, call.usage.completion_tokens)
+    assert call.usage.estimated == (totals[0] > 0) == is_counted

@@ -7,6 +7,7 @@ from dataclasses import replace
 from core.agent.policies.stack import Stack
 from core.agent.prompt_builder import Prompter
 from core.agent.reflection.consequences import reflection_record
+from core.agent.reflection.judgement_replies import read_place
 from core.agent.reflection.plan import final_answer, review_trial
 from core.agent.reflection.remedies import RemedyEntry
 from core.agent.run_history import RunHistory
@@ -20,7 +21,6 @@ from core.browser.checkpoints.page_state import TabHistory
 from core.browser.checkpoints.restoring import restore
 from core.browser.checkpoints.strategies import retarget
 from core.browser.driver import TabDriver
-from core.llm.replies import split_thinking
 from core.schema.action import Action, Backtrack, NewTrial, Stop
 from core.schema.element_identity import FoundAgain
 from core.schema.errors import ActionError, BackstepError, BrowserError
@@ -104,9 +104,7 @@ async def choose_element(
     )
     reply, number = await prompter.ask(state, request)
     calls.append(number)
-    said = split_thinking(reply.text)[1].split()
-    digits = "".join(sign for sign in said[0] if sign.isdecimal()) if said else ""
-    place = int(digits) if 0 < len(digits) < 6 else 0
+    place = read_place(reply.text)
     return found.candidates[place - 1] if 1 <= place <= len(found.candidates) else None
 
 

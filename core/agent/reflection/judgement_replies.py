@@ -74,6 +74,15 @@ def read_judgement(text: str) -> Judgement:
     )
 
 
+def read_place(text: str) -> int:
+    """Return the number that a reply begins with, or the only one in it; 0 if it has none or says that none is."""
+    said = split_thinking(text)[1]
+    first = re.match(r"\W*+(\d+)\b", said)
+    numbers = {first[1]} if first else set(re.findall(r"\d+", said))
+    is_none = first is None and re.search(r"\b(?:no|none|not|neither)\b", said, re.IGNORECASE)
+    return int(numbers.pop()[:6]) if len(numbers) == 1 and not is_none else 0
+
+
 def _bool(value: object) -> bool | None:
     try:
         return _BOOL.validate_python(value)

@@ -139,8 +139,8 @@ def _indented(text: str) -> str:
 
 
 def _answer(text: str) -> str:
-    """Return the answer without the label and the quotes that an LLM puts around it."""
+    """Return the answer without the label and the quotes that an LLM puts around all of it."""
     text = _LABEL.sub("", text.strip(), count=1).strip()
-    if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'`":
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'`" and text[0] not in text[1:-1]:
         text = text[1:-1]
     return "" if text.lower().rstrip(".") in ("none", "(none)") else text

@@ -7,7 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.agent.reflection.judgement_replies import read_aligned, read_judgement, read_subtask, read_yes_no
+from core.agent.reflection.judgement_replies import (
+    read_aligned,
+    read_judgement,
+    read_place,
+    read_subtask,
+    read_yes_no,
+)
 
 
 @pytest.mark.parametrize(
@@ -125,3 +131,24 @@ def test_the_sentence_of_a_judgement_can_be_stored_whatever_it_is(effect, senten
 def test_any_reply_is_read_as_a_judgement(text):
     for read in (read_yes_no, read_subtask, read_aligned, read_judgement):
         read(text)
+
+
+@pytest.mark.parametrize(
+    ("reply", "place"),
+    [
+        ("2", 2),
+        ("**2**.", 2),
+        ('2\n[4] button "Save" is most like it.', 2),
+        ("Candidate 2", 2),
+        ("The answer is 2.", 2),
+        ("<think>1 or 2?</think>It is number 1", 1),
+        ("0", 0),
+        ("None of these 3", 0),
+        ("It is 1 or 2", 0),
+        ("The second", 0),
+        ("", 0),
+        ("9" * 5000, 999_999),
+    ],
+)
+def test_the_number_of_a_candidate_is_read_where_a_reply_says_one(reply, place):
+    assert read_place(reply) == place

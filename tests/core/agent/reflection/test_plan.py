@@ -117,6 +117,7 @@ def test_at_most_one_subtask_is_current_whatever_happens(events, count):
         ("###Answer: 42", "42"),
         ("**Answer:** 42", "42"),
         ('Final answer: "42"', "42"),
+        ('Final answer: "Foo" and "Bar"', '"Foo" and "Bar"'),
         ("Answers vary: 42", "Answers vary: 42"),
         ("###Answer: N/A", "N/A"),
         ("NONE.", ""),

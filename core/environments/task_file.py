@@ -58,7 +58,7 @@ class Judge(Record):
 
     @model_validator(mode="after")
     def _asks_something(self) -> "Judge":
-        if not self.model_fields_set:
+        if not self.model_dump(exclude_defaults=True):
             raise ValueError("it is empty: add at least one condition, or remove the judge")
         return self
 

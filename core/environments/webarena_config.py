@@ -154,6 +154,11 @@ class TextChecks(_Part):
     ] = ()
     """Comparisons such as ``>= 300`` that the text as a whole number fulfils."""
 
+    @property
+    def asks_something(self) -> bool:
+        lists = self.model_dump(exclude={"exact_match"})
+        return self.exact_match is not None or any(lists.values())
+
 
 class ReferenceAnswers(TextChecks):
     one_of: _List = ()
@@ -167,7 +172,7 @@ class RequiredContents(TextChecks):
 
     @model_validator(mode="after")
     def _asks_something(self) -> "RequiredContents":
-        if not self.model_dump(exclude_defaults=True):
+        if not self.asks_something:
             raise ValueError("it needs exact_match or must_include")
         return self
 
@@ -209,7 +214,7 @@ class EvaluationConfig(_Part):
 
     @model_validator(mode="after")
     def _has_references(self) -> "EvaluationConfig":
-        if "string_match" in self.eval_types and not self.reference_answers.model_fields_set:
+        if "string_match" in self.eval_types and not self.reference_answers.asks_something:
             raise ValueError("string_match needs reference_answers")
         if "url_match" in self.eval_types and not self.reference_url:
             raise ValueError("url_match needs a reference_url")

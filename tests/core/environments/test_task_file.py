@@ -118,6 +118,10 @@ def test_all_problems_are_listed_together(tmp_path):
         ('name = "miniwob"\n' + TOML, 'the name "miniwob" belongs to Backstep; set `name` to another one'),
         (TOML.replace('"look"', '"find"'), 'line 13: "find" is also the id of an earlier task'),
         (
+            TOML.replace('answer = "12 EUR"', "must_include = []\nanswer_must_include = []"),
+            '"judge" in [tasks] cannot be used: it is empty: add at least one condition',
+        ),
+        (
             TOML.replace('answer = "12 EUR"', ""),
             '"judge" in [tasks] cannot be used: it is empty: add at least one condition',
         ),

@@ -85,6 +85,8 @@ def test_all_problems_of_a_file_are_reported_with_their_lines(tmp_path):
         config(task_id=10, eval=program(LAST | {"locator": "func:steal('x')"})),
         config(task_id=10, eval=program(LAST | {"required_contents": {}})),
         config(task_id=11, eval={"eval_types": ["url_match"], "reference_url": ""}),
+        config(task_id=12, eval=program(LAST | {"required_contents": {"must_include": []}})),
+        config(task_id=13, eval={"eval_types": ["string_match"], "reference_answers": {"must_include": []}}),
     ]
     said = problems_of(written(tmp_path, bad))
     for part in (
@@ -95,6 +97,8 @@ def test_all_problems_of_a_file_are_reported_with_their_lines(tmp_path):
         '"locator" = "func:steal(\'x\')" in [3].eval.program_html[0] cannot be used: steal is not known',
         '"required_contents" in [4].eval.program_html[0] cannot be used: it needs exact_match or must_include.',
         '"eval" in [5] cannot be used: url_match needs a reference_url.',
+        '"required_contents" in [6].eval.program_html[0] cannot be used: it needs exact_match or must_include.',
+        '"eval" in [7] cannot be used: string_match needs reference_answers.',
     ):
         assert part in said
     assert all("test.raw.json, line " in line for line in said.splitlines()[1:])

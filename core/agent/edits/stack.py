@@ -94,7 +94,6 @@ class PushPolicy(RunEdit):
             step=state.number,
             page=place_of_page(state.observation),
             thought="The person called it.",
-            despite_loop=True,
         )
         if isinstance(pushed, Refusal):
             raise UsageError(pushed.sentence)

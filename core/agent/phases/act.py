@@ -122,7 +122,6 @@ def _call(state: RunState, resources: AgentResources, action: Named) -> Acted:
         page=place_of_page(state.observation),
         thought=state.pending.thought,
         remark=state.pending.own_remark,
-        despite_loop=True,  # A loop is a gate: whoever came past it wants the call.
     )
     if isinstance(pushed, Refusal):
         return Acted(effect="none", outcome="failed", message=pushed.sentence)

@@ -204,17 +204,15 @@ class Stack(Record):
         page: SeenPage,
         thought: str = "",
         remark: str = "",
-        despite_loop: bool = False,
     ) -> "Stack | Refusal":
-        """Return the stack with a frame of `policy` on top, or why the call is refused.
+        """Return the stack with a frame of `policy` on top, or why it would be beyond the limits.
 
         The caller's history gets the step that calls. `page` is the page of
-        the call. `despite_loop` is a person's word that this is none.
+        the call. Whether it is a loop is for `refusal` to say before.
         """
         caller = self._acting()
         arguments = tuple(arguments)
-        refusal = self._limit(name) if despite_loop else self.refusal(policy, name, arguments, page)
-        if refusal is not None:
+        if (refusal := self._limit(name)) is not None:
             return refusal
         child = Frame(
             number=self._next_number(),

@@ -136,10 +136,10 @@ def test_another_caller_may_make_the_same_call():
 
 def test_a_person_may_let_a_loop_pass_but_no_limit():
     stack = pushed(begun()).stop(step=3, page=HERE)
-    again = stack.push("desk/find_order", "find_order", ["Ada"], step=4, page=HERE, despite_loop=True)
+    again = stack.push("desk/find_order", "find_order", ["Ada"], step=4, page=HERE)
     assert isinstance(again, Stack)
     full = Stack(limits=StackLimits(calls=1), frames=stack.frames, finished=stack.finished)
-    again = full.push("desk/find_order", "find_order", ["Ada"], step=4, page=HERE, despite_loop=True)
+    again = full.push("desk/find_order", "find_order", ["Ada"], step=4, page=HERE)
     assert isinstance(again, Refusal)
 
 
@@ -213,6 +213,12 @@ MOVES = st.lists(
 )
 
 
+def called(stack, name, argument, step, page):
+    """Return the stack with a call on top, or why it is refused."""
+    found = stack.refusal(f"desk/{name}", name, [argument], page)
+    return found or stack.push(f"desk/{name}", name, [argument], step=step, page=page)
+
+
 def played(moves, limits):
     stack = begun(limits)
     yield stack
@@ -224,7 +230,7 @@ def played(moves, limits):
         elif move == "stop":
             stack = stack.stop(step=step, page=place, answer=one, lacked=two)
         else:
-            found = stack.push(f"desk/{one}", one, [two], step=step, page=place)
+            found = called(stack, one, two, step, place)
             if isinstance(found, Refusal):
                 continue
             stack = found
@@ -256,12 +262,12 @@ def test_a_call_and_its_return_leave_the_chain_below_as_it_was(moves, argument, 
     for stack in played(moves, StackLimits(depth=6, calls=100)):
         if not stack.frames:
             continue
-        called = stack.push("desk/new", "new", [argument], step=99, page=place)
-        if isinstance(called, Refusal):
+        above = called(stack, "new", argument, 99, place)
+        if isinstance(above, Refusal):
             continue
-        assert called.frames[:-2] == stack.frames[:-1]
-        assert called.top.history == ()
-        back = called.stop(step=100, page=place, answer=answer)
+        assert above.frames[:-2] == stack.frames[:-1]
+        assert above.top.history == ()
+        back = above.stop(step=100, page=place, answer=answer)
         assert back.frames[:-1] == stack.frames[:-1]
         assert back.top.history[:-1] == stack.top.history
         assert back.top.notes == stack.top.notes
@@ -274,11 +280,9 @@ def test_the_same_call_twice_on_an_unchanged_page_never_passes(moves, argument):
         if not stack.frames:
             continue
         page = stack.top.seen[0]
-        once = stack.push("desk/new", "new", [argument], step=99, page=page)
+        once = called(stack, "new", argument, 99, page)
         if isinstance(once, Stack):
-            again = once.stop(step=100, page=page).push(
-                "desk/new", "new", [f" {argument.upper()} "], step=101, page=page
-            )
+            again = called(once.stop(step=100, page=page), "new", f" {argument.upper()} ", 101, page)
             if argument.casefold() == argument.upper().casefold():
                 assert isinstance(again, Refusal)
                 assert again.kind == "loop"

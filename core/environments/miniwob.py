@@ -76,9 +76,8 @@ class MiniWob:
         "#query-pretty .mode",
     )
 
-    def __init__(self, *, time_limit: bool = False, mode: str = "train") -> None:
+    def __init__(self, *, time_limit: bool = False) -> None:
         self._time_limit = time_limit
-        self._mode = mode
         self._root = html_root()
         self._server = StaticServer(self._root)
         self._tasks: tuple[Task, ...] | None = None
@@ -99,7 +98,7 @@ class MiniWob:
             "origin": origin,
             "seed": seed,
             "clock": PAGE_CLOCK,
-            "mode": self._mode,
+            "mode": "train",
             "timed": self._time_limit,
         }
         await page.add_init_script(_call("fixed_clock.js", settings) + _call("miniwob_episode.js", settings))

@@ -6,14 +6,12 @@ judges do is in core/environments/webarena_judge.py.
 
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from core.environments.protocol import Ask, Environment, PageDriver, TabOpener
 from core.environments.web import full_url
 from core.environments.webarena_config import (
     SITES,
     WebArenaConfig,
-    read_configs,
     read_storage_state,
     with_sites,
 )
@@ -34,11 +32,6 @@ class WebArena(Environment):
         self._sites = dict(os.environ if sites is None else sites)
         own = tuple(site_of(address) for name in SITES if (address := self._sites.get(name, "").strip()))
         self._tasks = tuple(_task(config).replace(sites=own) for config in configs)
-
-    @classmethod
-    def read(cls, paths: Sequence[Path], *, sites: Mapping[str, str] | None = None) -> "WebArena":
-        """Read configuration files and folders; raises DataError if none of their tasks can be used."""
-        return cls(read_configs(paths).configs, sites)
 
     def tasks(self) -> tuple[Task, ...]:
         return self._tasks

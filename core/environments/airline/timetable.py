@@ -190,11 +190,6 @@ def flights_on(origin: str, destination: str, day: date) -> tuple[Flight, ...]:
     return tuple(found)
 
 
-def flight(origin: str, destination: str, day: date, number: str) -> Flight | None:
-    """Return one flight by its number, or None."""
-    return next((one for one in flights_on(origin, destination, day) if one.number == number), None)
-
-
 def outward_flights(journey: Journey) -> tuple[Flight, ...]:
     return flights_on(journey.origin, journey.destination, journey.departure)
 

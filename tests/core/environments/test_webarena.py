@@ -52,16 +52,20 @@ def written(folder: Path, data, name: str = "test.raw.json") -> Path:
     return path
 
 
+def read(paths, *, sites=None) -> WebArena:
+    return WebArena(read_configs(paths).configs, sites)
+
+
 def problems_of(path: Path) -> str:
     with pytest.raises(DataError) as caught:
-        WebArena.read([path], sites={})
+        read([path], sites={})
     return str(caught.value)
 
 
 def test_a_list_gives_a_task_for_each_config(tmp_path):
     fuzzy = config(task_id=8, require_login=True, require_reset=True)
     fuzzy["eval"] = fuzzy["eval"] | {"reference_answers": {"fuzzy_match": ["a"]}}
-    first, second = WebArena.read([written(tmp_path, [config(), fuzzy])], sites={}).tasks()
+    first, second = read([written(tmp_path, [config(), fuzzy])], sites={}).tasks()
     assert (first.id, first.instruction, first.start_url) == ("webarena/7", "Find the lamp.", "__SHOPPING__")
     assert first.tags == ("shopping", "string_match")
     assert second.tags == ("shopping", "string_match", "fuzzy_match", "login", "reset")
@@ -71,7 +75,7 @@ def test_a_folder_gives_its_numbered_files_in_order(tmp_path):
     for number in (10, 2):
         written(tmp_path, config(task_id=number), f"{number}.json")
     written(tmp_path, [config(task_id=99)], "test.raw.json")
-    assert [task.id for task in WebArena.read([tmp_path], sites={}).tasks()] == ["webarena/2", "webarena/10"]
+    assert [task.id for task in read([tmp_path], sites={}).tasks()] == ["webarena/2", "webarena/10"]
 
 
 def test_all_problems_of_a_file_are_reported_with_their_lines(tmp_path):
@@ -152,7 +156,7 @@ def test_tasks_of_webarena_verified_are_listed_with_what_judges_them(tmp_path):
 def test_what_belongs_to_an_evaluator_that_is_not_asked_does_no_harm(tmp_path):
     evaluation = {"eval_types": ["url_match"], "reference_url": "http://a/", "reference_answers": ["odd"]}
     unused = [{"url": "", "required_contents": []}]
-    (task,) = WebArena.read([written(tmp_path, config(eval=evaluation | {"program_html": unused}))]).tasks()
+    (task,) = read([written(tmp_path, config(eval=evaluation | {"program_html": unused}))]).tasks()
     assert task.tags == ("shopping", "url_match")
 
 
@@ -168,7 +172,7 @@ def test_what_belongs_to_an_evaluator_that_is_not_asked_does_no_harm(tmp_path):
     ],
 )
 async def test_the_verdict_says_what_was_not_judged_or_shown(tmp_path, more, said):
-    environment = WebArena.read([written(tmp_path, config(**more))], sites={"SHOPPING": "http://a"})
+    environment = read([written(tmp_path, config(**more))], sites={"SHOPPING": "http://a"})
     (task,) = environment.tasks()
     episode = Episode(task=task, seed=0, instruction="", start_url="")
     verdict = await environment.judge(episode, None, "12")
@@ -211,7 +215,7 @@ def shop(site):
 
 
 def arena(folder: Path, sites: dict[str, str], **changes) -> tuple[WebArena, object]:
-    environment = WebArena.read([written(folder, config(**changes))], sites=sites)
+    environment = read([written(folder, config(**changes))], sites=sites)
     return environment, environment.tasks()[0]
 
 
@@ -235,7 +239,7 @@ async def test_a_site_without_an_address_is_named(tmp_path, page):
 @on_pages
 async def test_addresses_come_from_the_process_where_none_are_given(tmp_path, page, shop, monkeypatch):
     monkeypatch.setenv("SHOPPING", shop.origin)
-    environment = WebArena.read([written(tmp_path, config(start_url="__SHOPPING__/lamp.html"))])
+    environment = read([written(tmp_path, config(start_url="__SHOPPING__/lamp.html"))])
     assert (await environment.open(environment.tasks()[0], 0, page)).start_url == f"{shop.origin}/lamp.html"
 
 

@@ -139,13 +139,17 @@ class Prices:
 
         Where `usage` is estimated, so is the cost.
         """
-        price = self._price(model, usage) or self._price(other, usage)
-        return None if price is None else _cost(price, usage)
+        return self.costs(model, usage, other)[0]
 
-    def cached_cost(self, model: str, usage: Usage, other: str = "") -> float | None:
-        """Return what of the cost is for cached prompt tokens, or None for a model that is not in the list."""
+    def costs(self, model: str, usage: Usage, other: str = "") -> tuple[float, float] | tuple[None, None]:
+        """Return the cost, and what of it is for cached prompt tokens; None for a model that is not in the list."""
         price = self._price(model, usage) or self._price(other, usage)
-        return None if price is None else _cached(price, usage)
+        if price is None:
+            return None, None
+        cached = min(usage.cached_tokens, usage.prompt_tokens)
+        for_cached = cached * (price.input if price.cached is None else price.cached) / _MILLION
+        uncached = (usage.prompt_tokens - cached) * price.input
+        return (uncached + usage.completion_tokens * price.output) / _MILLION + for_cached, for_cached
 
     def _price(self, model: str, usage: Usage) -> Price | None:
         for price in self.prices:
@@ -162,15 +166,3 @@ def load_prices(path: Path = PRICES_FILE, own: Path | None = None) -> Prices:
     Raises DataError in one sentence with file and line.
     """
     return Prices(read_model(path, _PriceFile).price, own=own)
-
-
-def _cost(price: Price, usage: Usage) -> float:
-    uncached = max(usage.prompt_tokens - usage.cached_tokens, 0)
-    return (uncached * price.input + usage.completion_tokens * price.output) / _MILLION + _cached(
-        price, usage
-    )
-
-
-def _cached(price: Price, usage: Usage) -> float:
-    for_cached = price.input if price.cached is None else price.cached
-    return min(usage.cached_tokens, usage.prompt_tokens) * for_cached / _MILLION

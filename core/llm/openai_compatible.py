@@ -549,13 +549,13 @@ class OpenAICompatibleLLM:
     def _count(self, assembly: Assembly, sent: dict[str, Any]) -> tuple[Usage, float | None, float | None]:
         """Count what an answer took; return its tokens, its cost, and what of that is for cached ones."""
         usage = assembly.usage(sent)
-        cost = self.prices.cost(assembly.model, usage, self.model)
+        cost, cached_cost = self.prices.costs(assembly.model, usage, self.model)
         pictures = any(isinstance(one.get("content"), list) for one in sent["messages"])
         if not usage.estimated and not pictures and (estimated := estimate_prompt(sent)) >= _TELLING:
             # Some servers leave cached tokens out of their count.
             self.meter.ratios["tools" in sent] = min(max(usage.prompt_tokens / estimated, 0.5), 2.0)
         self.meter.count(usage, cost, self.model, assembly.model)
-        return usage, cost, self.prices.cached_cost(assembly.model, usage, self.model)
+        return usage, cost, cached_cost
 
     def _wait(self, failures: int, failure: LLMFailure) -> float:
         if failure.retry_after is not None:

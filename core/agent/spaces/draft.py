@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import tomlkit
 
-from core.schema.action import Action, RefTarget
+from core.schema.action import Action, RefTarget, escape_brackets
 from core.schema.observation import Element, Observation
 from core.schema.record import Record
 
@@ -286,9 +286,9 @@ def _action(kind: str, role: str, name: str, leads: list[str], taken: list[str])
     while unique in taken:
         unique, number = f"{slug}_{number}", number + 1
     taken.append(unique)
-    target = f'{role} "{{name}}"' if not name else f"{role} {json.dumps(name, ensure_ascii=False)}"
+    target = f'{role} "{{which}}"' if not name else f"{role} {json.dumps(name, ensure_ascii=False)}"
     given = {"type": "text", "select": "option"}.get(kind, "")
-    step = f"{kind} [{_bracketed(target)}]" + (f" [{{{given}}}]" if given else "")
+    step = f"{kind} [{escape_brackets(target)}]" + (f" [{{{given}}}]" if given else "")
     what = f"{kind.replace('_', ' ').capitalize()} {name or f'a {role} of the page'}."
     lines = ["", "[[state.action]]", f"name = {_text(unique)}", f"description = {_text(what)}"]
     lines.append(f"does = [{_text(step)}]")
@@ -298,7 +298,7 @@ def _action(kind: str, role: str, name: str, leads: list[str], taken: list[str])
         lines += [
             "",
             "[[state.action.parameter]]",
-            'name = "name"',
+            'name = "which"',
             f"from_page = {{ element = {_text(role)} }}",
         ]
     if given:
@@ -326,10 +326,6 @@ def _acted_on(page: DraftPage) -> Element | None:
     targets: Iterable[object] = page.action.targets if page.action is not None else ()
     first = next(iter(targets), None)
     return page.observation.element(first.ref) if isinstance(first, RefTarget) else None
-
-
-def _bracketed(text: str) -> str:
-    return re.sub(r"([\\\[\]])", r"\\\1", text)
 
 
 def _text(text: str) -> str:

@@ -134,15 +134,11 @@ class Prices:
         mine = read_model(own, _PriceFile).price if own is not None and own.exists() else ()
         self.prices = (*mine, *self._shipped)
 
-    def cost(self, model: str, usage: Usage, other: str = "") -> float | None:
-        """Return US dollars, or None for a model that is not in the list; `other` is another name of the model.
-
-        Where `usage` is estimated, so is the cost.
-        """
-        return self.costs(model, usage, other)[0]
-
     def costs(self, model: str, usage: Usage, other: str = "") -> tuple[float, float] | tuple[None, None]:
-        """Return the cost, and what of it is for cached prompt tokens; None for a model that is not in the list."""
+        """Return US dollars, and what of them is for cached prompt tokens; None for a model that is not in the list.
+
+        `other` is another name of the model. Where `usage` is estimated, so is the cost.
+        """
         price = self._price(model, usage) or self._price(other, usage)
         if price is None:
             return None, None

@@ -69,7 +69,7 @@ class Meter:
         for model, calls in [*self._unpriced.items()]:
             left = []
             for answered, usage in calls:
-                cost = prices.cost(answered, usage, model)
+                cost = prices.costs(answered, usage, model)[0]
                 if cost is None:
                     left.append((answered, usage))
                 else:

@@ -185,7 +185,7 @@ class OpenAICompatibleLLM:
                 on_retry(retry)
 
         limited = True
-        discarded: LLMReply | None = None
+        discarded = LLMReply(cost=0.0, cached_cost=0.0)
         while True:
             # A local LLM may have been started again since.
             client = await self._open()
@@ -332,7 +332,7 @@ class OpenAICompatibleLLM:
             told = answer.get("usage") if isinstance(answer, dict) else None
             tokens = counted_tokens(told, "prompt_tokens")
             usage = Usage(prompt_tokens=estimate() if tokens is None else tokens, estimated=tokens is None)
-            self.meter.count(usage, self.prices.cost("", usage, model), model, "")
+            self.meter.count(usage, self.prices.costs("", usage, model)[0], model, "")
         return answer
 
     async def _whole(
@@ -529,7 +529,14 @@ class OpenAICompatibleLLM:
     def _reply(
         self, assembly: Assembly, sent: dict[str, Any], started: float, retries: list[Retry], note: str
     ) -> LLMReply:
-        usage, cost, cached_cost = self._count(assembly, sent)
+        """Return what was answered, and count what it took."""
+        usage = assembly.usage(sent)
+        cost, cached_cost = self.prices.costs(assembly.model, usage, self.model)
+        pictures = any(isinstance(one.get("content"), list) for one in sent["messages"])
+        if not usage.estimated and not pictures and (estimated := estimate_prompt(sent)) >= _TELLING:
+            # Some servers leave cached tokens out of their count.
+            self.meter.ratios["tools" in sent] = min(max(usage.prompt_tokens / estimated, 0.5), 2.0)
+        self.meter.count(usage, cost, self.model, assembly.model)
         return LLMReply(
             text=assembly.text,
             tool_calls=assembly.tool_calls,
@@ -545,17 +552,6 @@ class OpenAICompatibleLLM:
             reasoning_tokens=assembly.reasoning_tokens,
             note=note,
         )
-
-    def _count(self, assembly: Assembly, sent: dict[str, Any]) -> tuple[Usage, float | None, float | None]:
-        """Count what an answer took; return its tokens, its cost, and what of that is for cached ones."""
-        usage = assembly.usage(sent)
-        cost, cached_cost = self.prices.costs(assembly.model, usage, self.model)
-        pictures = any(isinstance(one.get("content"), list) for one in sent["messages"])
-        if not usage.estimated and not pictures and (estimated := estimate_prompt(sent)) >= _TELLING:
-            # Some servers leave cached tokens out of their count.
-            self.meter.ratios["tools" in sent] = min(max(usage.prompt_tokens / estimated, 0.5), 2.0)
-        self.meter.count(usage, cost, self.model, assembly.model)
-        return usage, cost, cached_cost
 
     def _wait(self, failures: int, failure: LLMFailure) -> float:
         if failure.retry_after is not None:

@@ -345,11 +345,8 @@ def _problem_of_named(action: Named, allowed: PermissibleAction) -> str | None:
 def _is_number(value: str, wanted: ParameterType) -> bool:
     # Python also reads 1_000 and the digits of other scripts.
     try:
-        return (
-            value.isascii()
-            and "_" not in value
-            and isfinite(int(value) if wanted == "integer" else float(value))
-        )
+        number = int(value) if wanted == "integer" else float(value)
+        return value.isascii() and "_" not in value and isfinite(number)
     except (ValueError, OverflowError):
         return False
 

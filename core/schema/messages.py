@@ -258,10 +258,8 @@ class LLMReply(Record):
     note: str = ""
     """What is to be known of the reply, such as that the server did not keep to the schema."""
 
-    def counting(self, discarded: "LLMReply | None") -> "LLMReply":
+    def counting(self, discarded: "LLMReply") -> "LLMReply":
         """Return the reply with the tokens and cost of an answer that was discarded before it."""
-        if discarded is None:
-            return self
 
         def both(one: float | None, other: float | None) -> float | None:
             return None if one is None or other is None else one + other

@@ -9,6 +9,7 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QCompleter, QLineEdit, QWidget
 
 from core.schema.action_space import Parameter
+from core.schema.element_identity import called
 from core.schema.observation import Element, Ref
 from gui.theme.theme import Theme
 from gui.widgets.layouts import in_row
@@ -169,7 +170,7 @@ class TargetField(Field):
 
     def take(self, parameter: Parameter, elements: Sequence[Element]) -> None:
         super().take(parameter, elements)
-        self._entries = {str(element.ref): _entry(element.ref, _words(element)) for element in elements}
+        self._entries = {str(element.ref): _entry(element.ref, called(element)) for element in elements}
         if parameter.choices is None:
             offered = [self._entries[str(element.ref)] for element in elements if element.usable]
         else:
@@ -199,10 +200,6 @@ class TargetField(Field):
 
 def _entry(ref: Ref | str, label: str) -> str:
     return f"[{ref}] {label}".replace("\n", " ").rstrip()
-
-
-def _words(element: Element) -> str:
-    return f'{element.role} "{element.name}"' if element.name else element.role
 
 
 def field_class(parameter: Parameter) -> Callable[[Theme], Field]:

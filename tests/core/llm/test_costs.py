@@ -67,11 +67,11 @@ USAGE = Usage(prompt_tokens=1_000_000, completion_tokens=100_000, cached_tokens=
 
 def test_cached_tokens_have_their_own_price():
     prices = Prices((Price(models=("m",), input=2.0, cached=0.5, output=8.0),))
-    assert prices.cost("m", USAGE) == pytest.approx(0.6 * 2 + 0.4 * 0.5 + 0.1 * 8)
+    assert prices.costs("m", USAGE)[0] == pytest.approx(0.6 * 2 + 0.4 * 0.5 + 0.1 * 8)
 
 
 def test_cached_tokens_cost_as_others_where_the_list_does_not_say():
-    assert Prices((Price(models=("m",), input=2.0, output=8.0),)).cost("m", USAGE) == pytest.approx(2.8)
+    assert Prices((Price(models=("m",), input=2.0, output=8.0),)).costs("m", USAGE)[0] == pytest.approx(2.8)
 
 
 def test_the_first_pattern_that_matches_holds():
@@ -79,36 +79,36 @@ def test_the_first_pattern_that_matches_holds():
         (Price(models=("gpt-?-mini",), input=1, output=0), Price(models=("gpt-*",), input=9, output=0))
     )
     usage = Usage(prompt_tokens=1_000_000)
-    assert prices.cost("gpt-5-mini", usage) == 1
-    assert prices.cost("gpt-5", usage) == 9
+    assert prices.costs("gpt-5-mini", usage)[0] == 1
+    assert prices.costs("gpt-5", usage)[0] == 9
 
 
 def test_a_prompt_beyond_the_bound_of_a_price_takes_the_next():
     prices = Prices(
         (Price(models=("m",), up_to=10, input=1, output=0), Price(models=("m",), input=2, output=0))
     )
-    assert prices.cost("m", Usage(prompt_tokens=10)) == pytest.approx(10e-6)
-    assert prices.cost("m", Usage(prompt_tokens=11)) == pytest.approx(22e-6)
+    assert prices.costs("m", Usage(prompt_tokens=10))[0] == pytest.approx(10e-6)
+    assert prices.costs("m", Usage(prompt_tokens=11))[0] == pytest.approx(22e-6)
 
 
 @pytest.mark.parametrize("model", ["gpt-4o-audio-preview", "qwen3:8b", "openai/gpt-4o", "", "GPT-4O"])
 def test_a_model_that_is_not_in_the_list_has_no_cost(model):
-    assert load_prices().cost(model, USAGE) is None
+    assert load_prices().costs(model, USAGE)[0] is None
 
 
 @pytest.mark.parametrize(
     ("model", "dollars"), [("gpt-4o", 0.6 * 2.5 + 0.4 * 1.25 + 1.0), ("gpt-4.1-mini-2025-04-14", 0.44)]
 )
 def test_the_shipped_list_knows_models_and_their_dated_names(model, dollars):
-    assert load_prices().cost(model, USAGE) == pytest.approx(dollars)
+    assert load_prices().costs(model, USAGE)[0] == pytest.approx(dollars)
 
 
 def test_the_users_own_file_goes_before_the_shipped_one(tmp_path):
     own = tmp_path / "prices.toml"
     own.write_text('[[price]]\nmodels = ["gpt-4o"]\ninput = 1\noutput = 0\n')
     prices = load_prices(own=own)
-    assert prices.cost("gpt-4o", USAGE) == pytest.approx(1.0)
-    assert prices.cost("gpt-4o-mini", USAGE) is not None
+    assert prices.costs("gpt-4o", USAGE)[0] == pytest.approx(1.0)
+    assert prices.costs("gpt-4o-mini", USAGE)[0] is not None
 
 
 @pytest.mark.parametrize(

@@ -446,7 +446,7 @@ def test_an_answer_with_half_a_surrogate_pair_is_stored_and_ends_the_run(stage, 
     llm_server.script(Reply(text="x", calls=(call("stop", answer="a\ud800b"),)))
     run = stage.open(llm_server, url=page_file(tmp_path, "<p>Hello</p>"))
     stage.to_the_end(run)
-    assert run.store.run(run.state.run).answer == "a?b"
+    assert run.store.run(run.state.run).answer == "a\ufffdb"
 
 
 def test_a_run_without_a_window_ends_as_failed_where_something_unforeseen_is_raised(

@@ -25,7 +25,7 @@ from core.schema.record import Record
 from core.schema.secrets import Secrets
 from core.system.patience import within
 
-READER = 5
+READER = 6
 """The version of the page reader, stored with each page: raise it when the walker reads a page differently."""
 _PATIENCE = 2.0
 

@@ -66,6 +66,10 @@ def is_hidden(text: str) -> bool:
     return bool(text) and not text.strip("•")
 
 
+LONGEST_VALUE = 2000
+"""How many UTF-16 units of a value are read."""
+
+
 class Element(Record):
     """One thing a person could see or use in a page."""
 
@@ -75,7 +79,10 @@ class Element(Record):
     name: str = ""
     """Accessible name; for ``text`` the words themselves."""
     value: str = ""
-    """What is typed or chosen in it, by lines; passwords as bullets. Of a long text in an editor, the lines in view."""
+    """What is typed or chosen in it, by lines; passwords as bullets. Of a long text in an editor, the lines in view.
+    A longer one than `LONGEST_VALUE` is cut there, and ends in ``…``."""
+    digest: str = ""
+    """A short number of the whole value, where that is cut; empty in pages of earlier versions, too."""
     states: tuple[str, ...] = ()
     """Such as checked, mixed, disabled, expanded, collapsed, focused, readonly, required, invalid, selected, pressed,
     current, busy, sorted ascending; and where it stands: level 2, row 3, column 2, 100 rows, 5 columns."""
@@ -97,6 +104,12 @@ class Element(Record):
     @property
     def usable(self) -> bool:
         return bool(self.uses)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the value is only the beginning of what it holds."""
+        cut = self.value.endswith("…") and len(self.value.encode("utf-16-le")) == 2 * LONGEST_VALUE
+        return cut or bool(self.digest)
 
     @property
     def takes_lines(self) -> bool:

@@ -25,6 +25,19 @@ const elements = (() => {
   const squash = text => /[\s\u00a0]{2}|[^\S ]|\u00a0|^ | $/.test(text) ? text.replace(/[\s\u00a0]+/g, " ").trim() : text;
   const cut = (text, most) => text.length > most ? text.slice(0, most - 1) + "…" : text;
 
+  // A short number of a text (cyrb53): two texts that differ share it only by chance.
+  const digest = text => {
+    let high = 0xdeadbeef, low = 0x41c6ce57;
+    for (let at = 0; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      high = Math.imul(high ^ code, 2654435761);
+      low = Math.imul(low ^ code, 1597334677);
+    }
+    high = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909);
+    low = Math.imul(low ^ (low >>> 16), 2246822507) ^ Math.imul(high ^ (high >>> 13), 3266489909);
+    return (4294967296 * (2097151 & low) + (high >>> 0)).toString(36);
+  };
+
   // Fields whose words are told as bullets, by what they hold: also while the page shows it.
   const hidden = new WeakMap();
   const kinds = new Map();
@@ -194,7 +207,7 @@ const elements = (() => {
     host[CLOSED] = root;
   }
 
-  return Object.freeze({ REF, LISTENS, SKIP, isSecret, secretOf, bullets, parentNodeOf, parentOf, shows, tagNameOf, rootOf, squash, cut, refOf,
+  return Object.freeze({ REF, LISTENS, SKIP, isSecret, secretOf, bullets, parentNodeOf, parentOf, shows, tagNameOf, rootOf, squash, cut, digest, refOf,
     wordsRef, byRef, missing, countFrom, nextRef, children, all, xpath, VISIBLE, r1, around, room, listen, hosts,
     openRoot });
 })();

@@ -41,22 +41,9 @@
     } finally { database.close(); }
   }
 
-  // A short number of a text (cyrb53): two texts that differ share it only by chance.
-  const digest = text => {
-    let high = 0xdeadbeef, low = 0x41c6ce57;
-    for (let at = 0; at < text.length; at++) {
-      const code = text.charCodeAt(at);
-      high = Math.imul(high ^ code, 2654435761);
-      low = Math.imul(low ^ code, 1597334677);
-    }
-    high = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909);
-    low = Math.imul(low ^ (low >>> 16), 2246822507) ^ Math.imul(high ^ (high >>> 13), 3266489909);
-    return (4294967296 * (2097151 & low) + (high >>> 0)).toString(36);
-  };
-
   // The document with what its fields hold. Its frames tell theirs themselves, each from our world of its own: to look
   // into them from here would make a second one there.
-  const content = () => digest([
+  const content = () => __backstep.digest([
     document.documentElement ? document.documentElement.outerHTML : "",
     ...[...document.querySelectorAll("input, textarea, select, option")].map(one =>
       [one.value, one.checked, one.indeterminate, one.selected].join(" ")),

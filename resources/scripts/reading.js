@@ -1,6 +1,6 @@
 // Reads a document: a row for each element that a person could see or use, in the order of the page, and the HTML.
 const reading = (() => {
-  const { REF, LISTENS, SKIP, isSecret, secretOf, bullets, parentOf, shows, tagNameOf, rootOf, squash, cut, refOf, wordsRef, byRef, children, VISIBLE,
+  const { REF, LISTENS, SKIP, isSecret, secretOf, bullets, parentOf, shows, tagNameOf, rootOf, squash, cut, digest, refOf, wordsRef, byRef, children, VISIBLE,
     r1, around, room } = elements;
   const { ROLES, WORDS, FROM_CONTENT, FIELD, role, name, withLabels, content, isStyled, styleWords } = names;
   const { CLICKABLE, listens, uses, states, value, detail, asksForFile } = traits;
@@ -309,6 +309,7 @@ const reading = (() => {
           record = { ref: refOf(el), role: as, box: { x: r1(box.left), y: r1(box.top), width: r1(box.width), height: r1(box.height) } };
           if (label) record.name = label;
           const held = value(el, kind, editor); if (held) record.value = cut(held, 2000);
+          if (held.length > 2000) record.digest = digest(held);
           const hides = secretOf(el); if (hides) record.hides = hides;
           const st = states(el, kind, active, barred && used.length > 0);
           if (tag === "TABLE" && el.querySelector("[colspan],[rowspan]")) for (const [cell, column] of columnsOf(el)) columns.set(cell, column);

@@ -1,7 +1,7 @@
 // The walker: what is asked of a document from outside. It lives in an isolated world of each document as `__backstep`;
 // page scripts neither see nor disturb it.
 (() => {
-  const { isSecret, secretOf, bullets, refOf, byRef, countFrom, nextRef, xpath, listen, hosts, openRoot } = elements;
+  const { isSecret, secretOf, bullets, digest, refOf, byRef, countFrom, nextRef, xpath, listen, hosts, openRoot } = elements;
   const { label } = names;
   const { walk, markedHtml, known, shown, usable, lastReading } = reading;
   const { locate, place, pointed, framePlace, throughFrame, peek, peekBy, putBack, standing } = reaching;
@@ -36,7 +36,7 @@
     return { value, next: nextRef() };
   }
 
-  globalThis.__backstep = Object.freeze({ ...calls, ask, hosts, listen, byRef, label, xpath, isSecret, bullets, nearest, known, shown, usable, lastReading,
+  globalThis.__backstep = Object.freeze({ ...calls, ask, hosts, listen, byRef, label, xpath, isSecret, bullets, digest, nearest, known, shown, usable, lastReading,
     used, drags, visible, takesValue, selection, selectedWords,
     filtered, holderNow: hovering.holderNow, toldOver: hovering.told, settle: changes.settle, waitForChange: changes.waitForChange, unchanged: changes.unchanged, rests: changes.rests });
 })();

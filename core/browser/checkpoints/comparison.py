@@ -285,12 +285,19 @@ def _changed(
     return found
 
 
+def held_value(element: Element) -> str:
+    """Return the value of an element, so that two are equal only if all of what they hold is."""
+    if not element.is_cut:
+        return element.value
+    return f"{element.value} ({element.digest or 'the rest was not recorded'})"
+
+
 def _part(element: Element, part: str) -> str:
     if part == "options":
         return " | ".join(
             f"*{option.label}*" if option.selected else option.label for option in element.options
         )
-    value = getattr(element, part)
+    value = held_value(element) if part == "value" else getattr(element, part)
     return " ".join(sorted(value)) if isinstance(value, tuple) else " ".join(str(value).split())
 
 

@@ -2,6 +2,7 @@
 
 from core.browser.channel import PageGone
 from core.browser.checkpoints.checkpoint import RestoreContext, RestoreOutcome
+from core.browser.checkpoints.comparison import held_value
 from core.schema.action import Action, Check, RefTarget, Select, Type
 from core.schema.element_identity import called, find_again
 from core.schema.errors import ActionError
@@ -22,10 +23,10 @@ async def put_fields_back(recorded: Observation, ground: RestoreContext) -> Rest
             if _holds_something(element):
                 remarks.append(f"{called(element)} was not restored: {found.why}")
             continue
-        action = _to_put_back(element, found.element)
-        if action is None:
-            continue
         try:
+            action = _to_put_back(element, found.element)
+            if action is None:
+                continue
             before = ground.tabs.mark()
             await ground.actor.act(action)
             await ground.tabs.settle(before)
@@ -39,7 +40,10 @@ async def put_fields_back(recorded: Observation, ground: RestoreContext) -> Rest
 
 
 def _to_put_back(element: Element, now: Element) -> Action | None:
-    """Return the action that gives `now` what `element` held; None if it holds that."""
+    """Return the action that gives `now` what `element` held; None if it holds that.
+
+    Raises ActionError if it is not known what it held.
+    """
     target = RefTarget(ref=now.ref)
     if "select" in element.uses and element.options:
         chosen = next((option for option in element.options if option.selected), None)
@@ -52,7 +56,9 @@ def _to_put_back(element: Element, now: Element) -> Action | None:
         if wanted == ("checked" in now.states) or (not wanted and element.role == "radio"):
             return None
         return Check(target=target, checked=wanted)
-    if "type" in element.uses and element.value != now.value:
+    if "type" in element.uses and held_value(element) != held_value(now):
+        if element.is_cut:
+            raise ActionError("its text is too long to be restored.")
         return Type(target=target, text=element.value)
     return None
 

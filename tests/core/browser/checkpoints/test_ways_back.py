@@ -144,6 +144,24 @@ async def test_fields_are_put_back_in_the_document_that_is_still_there(browser: 
 
 
 @in_browser
+async def test_a_text_that_was_not_recorded_whole_is_neither_typed_nor_taken_for_equal(
+    browser: Browsing, site: Site
+) -> None:
+    scene = await opened(browser, site.page("<textarea id=t></textarea>"))
+    await browser.js("t.value = 'word '.repeat(1000)")
+    checkpoint = await scene.checkpoint()
+    assert (await scene.back(checkpoint, SameDocument())).grade == "equivalent"
+    await browser.js("t.value += 'and the end'")
+    found = await scene.back(checkpoint, SameDocument())
+    assert (found.grade, [one.part for one in found.comparison.differences]) == ("same page", ["value"])
+    assert "its text is too long to be restored" in found.attempts[0].remarks[0]
+    assert (await browser.js("t.value")).endswith("and the end")
+    held = checkpoint.observation.elements[-1].replace(digest="")
+    older = checkpoint.replace(observation=checkpoint.observation.replace(elements=(held,)))
+    assert (await scene.back(older, SameDocument())).grade == "same page"
+
+
+@in_browser
 async def test_an_app_that_pushes_states_goes_back_by_its_history_and_keeps_its_memory(
     browser: Browsing, site: Site
 ) -> None:

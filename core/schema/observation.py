@@ -112,6 +112,11 @@ class Element(Record):
         return cut or bool(self.digest)
 
     @property
+    def is_part(self) -> bool:
+        """Whether the value is only the lines of it that an editor has drawn."""
+        return "are read; scroll it for others" in self.detail
+
+    @property
     def takes_lines(self) -> bool:
         """Whether it is a field of several lines."""
         return self.tag == "textarea" or (self.role == "textbox" and self.tag not in ("", "input"))

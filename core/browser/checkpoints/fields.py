@@ -56,6 +56,8 @@ def _to_put_back(element: Element, now: Element) -> Action | None:
         if wanted == ("checked" in now.states) or (not wanted and element.role == "radio"):
             return None
         return Check(target=target, checked=wanted)
+    if "type" in element.uses and element.is_part:
+        raise ActionError("only the lines in view were read.")
     if "type" in element.uses and held_value(element) != held_value(now):
         if element.is_cut:
             raise ActionError("its text is too long to be restored.")

@@ -26,6 +26,7 @@ from core.schema.restore import Restored
 from tests.core.browser.browsing import Browsing, in_browser
 from tests.core.browser.checkpoints.test_restoring import COUNTER, done
 from tests.core.browser.site import Site
+from tests.core.browser.test_editors import drawn
 
 KEEPER = """
 <button>b</button><p id=p></p><script>
@@ -159,6 +160,21 @@ async def test_a_text_that_was_not_recorded_whole_is_neither_typed_nor_taken_for
     held = checkpoint.observation.elements[-1].replace(digest="")
     older = checkpoint.replace(observation=checkpoint.observation.replace(elements=(held,)))
     assert (await scene.back(older, SameDocument())).grade == "same page"
+
+
+@in_browser
+async def test_an_editor_of_which_only_the_lines_in_view_were_read_keeps_its_text(
+    browser: Browsing, site: Site
+) -> None:
+    scene = await opened(browser, site.page(drawn(40)))
+    checkpoint = await scene.checkpoint()
+    await browser.do('scroll [down] [textbox "Code"]')
+    found = await scene.back(checkpoint, SameDocument())
+    assert await browser.js("lines.length") == 40
+    assert found.grade == "same page"
+    assert found.attempts[0].remarks == (
+        'textbox "Code" was not restored: only the lines in view were read.',
+    )
 
 
 @in_browser

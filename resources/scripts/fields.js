@@ -93,10 +93,10 @@ const fields = (() => {
     const found = optionOf(el, text);
     if (!found) return { problem: `has no option "${cut(text, 60)}"; there are: ${options.slice(0, 20).map(o => squash(o.label || o.text)).join(" | ")}` };
     if (found.disabled) return { problem: `has the option "${cut(text, 60)}", but it is disabled` };
+    if (!selected && !found.selected) return {};
     if (!selected && !el.multiple) return { problem: "allows only one option: choose another one instead of clearing it" };
     el.focus();
     if (!el.multiple) for (const option of options) option.selected = option === found;
-    else if (!selected && !found.selected) return {};
     else found.selected = selected;
     el.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
     el.dispatchEvent(new Event("change", { bubbles: true }));

@@ -24,45 +24,58 @@ async def put_fields_back(recorded: Observation, ground: RestoreContext) -> Rest
                 remarks.append(f"{called(element)} was not restored: {found.why}")
             continue
         try:
-            action = _to_put_back(element, found.element)
-            if action is None:
-                continue
-            before = ground.tabs.mark()
-            await ground.actor.act(action)
-            await ground.tabs.settle(before)
+            actions = _to_put_back(element, found.element)
+            for action in actions:
+                before = ground.tabs.mark()
+                await ground.actor.act(action)
+                await ground.tabs.settle(before)
         except (ActionError, PageGone) as error:
             remarks.append(f"{called(element)} was not restored: {error}")
             continue
-        now = await ground.read()
+        if actions:
+            now = await ground.read()
     if await _put_scroll_and_focus_back(recorded, now, ground):
         now = await ground.read()
     return RestoreOutcome(remarks=tuple(remarks), seen=now)
 
 
-def _to_put_back(element: Element, now: Element) -> Action | None:
-    """Return the action that gives `now` what `element` held; None if it holds that.
+def _to_put_back(element: Element, now: Element) -> list[Action]:
+    """Return the actions that give `now` what `element` held.
 
     Raises ActionError if it is not known what it held.
     """
     target = RefTarget(ref=now.ref)
     if "select" in element.uses and element.options:
-        chosen = next((option for option in element.options if option.selected), None)
-        held = next((option for option in now.options if option.selected), None)
-        if chosen is None or (held is not None and held.value == chosen.value):
-            return None
-        return Select(target=target, option=chosen.label or chosen.value)
+        wanted, held = _chosen(element), _chosen(now)
+        found: list[Action] = [
+            Select(target=target, option=label or value)
+            for value, label in wanted.items()
+            if value not in held
+        ]
+        if element.role == "listbox":  # One that takes one option has dropped the others by then.
+            found += [
+                Select(target=target, option=label or value, selected=False)
+                for value, label in held.items()
+                if value not in wanted
+            ]
+        return found
     if "check" in element.uses:
-        wanted = "checked" in element.states
-        if wanted == ("checked" in now.states) or (not wanted and element.role == "radio"):
-            return None
-        return Check(target=target, checked=wanted)
+        checked = "checked" in element.states
+        if checked == ("checked" in now.states) or (not checked and element.role == "radio"):
+            return []
+        return [Check(target=target, checked=checked)]
     if "type" in element.uses and element.is_part:
         raise ActionError("only the lines in view were read.")
     if "type" in element.uses and held_value(element) != held_value(now):
         if element.is_cut:
             raise ActionError("its text is too long to be restored.")
-        return Type(target=target, text=element.value)
-    return None
+        return [Type(target=target, text=element.value)]
+    return []
+
+
+def _chosen(element: Element) -> dict[str, str]:
+    """Return the labels of the options that are chosen, by their values."""
+    return {option.value: option.label for option in element.options if option.selected}
 
 
 def _holds_something(element: Element) -> bool:

@@ -178,6 +178,30 @@ async def test_an_editor_of_which_only_the_lines_in_view_were_read_keeps_its_tex
 
 
 @in_browser
+async def test_all_options_of_a_list_that_were_chosen_are_chosen_again_and_no_others(
+    browser: Browsing, site: Site
+) -> None:
+    lists = (
+        "<select id=m aria-label=Many multiple><option>a<option>b<option>c</select>"
+        "<select id=o aria-label=One size=3><option>x<option>y</select>"
+        "<select id=n aria-label=None multiple><option>p<option>q</select>"
+    )
+    scene = await opened(browser, site.page(lists))
+    held = "[m, o, n].map(one => Array.from(one.selectedOptions, option => option.label).join())"
+    await done(
+        browser,
+        'select [listbox "Many"] [a]',
+        'select [listbox "Many"] [b]',
+        'select [listbox "One"] [x]',
+    )
+    checkpoint = await scene.checkpoint()
+    await browser.js("m.value = 'c'; o.value = 'y'; n.value = 'q'")
+    found = await scene.back(checkpoint, SameDocument())
+    assert await browser.js(held) == ["a,b", "x", ""]
+    assert (found.grade, found.attempts[0].remarks) == ("equivalent", ())
+
+
+@in_browser
 async def test_an_app_that_pushes_states_goes_back_by_its_history_and_keeps_its_memory(
     browser: Browsing, site: Site
 ) -> None:

@@ -66,7 +66,7 @@ class PageDifference(Record):
     what: Literal["added", "gone", "changed", "moved on"]
     """``moved on`` is of the page as a whole: URL, title, scroll, tabs."""
     element: str = ""
-    """What it is, such as ``button "Save"``; empty for the page as a whole."""
+    """What it is, such as ``button "Save"`` or ``tab 2``; empty for the page as a whole."""
     part: str = ""
     """Which part changed: value, states, options, detail, url, title, scroll, history, html, a cookie, a key of
     storage, server, picture."""

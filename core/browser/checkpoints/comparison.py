@@ -69,6 +69,8 @@ class Volatile(Record):
     def url(self, url: str) -> str:
         """Return the URL without the parameters that do not count."""
         parts = urlsplit(url)
+        if parts.scheme == "blob":  # Each document makes another one.
+            return "blob:"
         kept = [
             f"{name}={value}"
             for name, value in parse_qsl(parts.query, keep_blank_values=True)
@@ -197,17 +199,41 @@ def _address(observation: Observation, volatile: Volatile) -> str:
 def _of_page(recorded: Observation, now: Observation, volatile: Volatile) -> list[PageDifference]:
     found: list[PageDifference] = []
 
-    def differ(part: str, before: str, after: str, is_volatile: bool) -> None:
+    def differ(part: str, before: str, after: str, is_volatile: bool = False, element: str = "") -> None:
         if before != after:
             found.append(
-                PageDifference(what="moved on", part=part, before=before, now=after, volatile=is_volatile)
+                PageDifference(
+                    what="moved on",
+                    element=element,
+                    part=part,
+                    before=before,
+                    now=after,
+                    volatile=is_volatile,
+                )
             )
 
-    differ("url", recorded.url, now.url, _address(recorded, volatile) == _address(now, volatile))
+    def differ_in_url(before: str, after: str, element: str = "") -> None:
+        differ("url", before, after, volatile.url(before) == volatile.url(after), element)
+
+    differ_in_url(recorded.url, now.url)
     differ("title", recorded.title, now.title, volatile.text(recorded.title) == volatile.text(now.title))
-    differ("scroll", _pair(recorded.scroll), _pair(now.scroll), False)
-    differ("tabs", str(len(recorded.tabs)), str(len(now.tabs)), False)
+    differ("scroll", _pair(recorded.scroll), _pair(now.scroll))
+    differ("elements left out", str(recorded.omitted), str(now.omitted))
+    differ("tabs", str(len(recorded.tabs)), str(len(now.tabs)))
+    if len(recorded.tabs) == len(now.tabs):
+        differ("current tab", *(_current(one) for one in (recorded, now)))
+        for one, other in zip(recorded.tabs, now.tabs, strict=True):
+            if not one.current:
+                differ_in_url(one.url, other.url, f"tab {one.index + 1}")
+    inner = [one.frames[1:] for one in (recorded, now)]
+    if len(inner[0]) == len(inner[1]):  # Else an element is gone or was added.
+        for number, (frame, other_frame) in enumerate(zip(*inner, strict=True), start=1):
+            differ_in_url(frame.url, other_frame.url, f"frame {number}")
     return found
+
+
+def _current(observation: Observation) -> str:
+    return ", ".join(str(tab.index + 1) for tab in observation.tabs if tab.current)
 
 
 def _pair(numbers: tuple[int, int]) -> str:

@@ -3,7 +3,7 @@ import pytest
 from core.browser.checkpoints.comparison import Volatile, compare, kept_otherwise, load_volatile
 from core.browser.checkpoints.page_state import PageState
 from core.schema.errors import DataError
-from core.schema.observation import Observation, Option
+from core.schema.observation import Observation, Option, PageFrame, Tab
 from tests.core.agent.spaces.pages import element, page
 
 
@@ -72,6 +72,42 @@ def test_the_chosen_option_counts():
 def test_scrolling_is_a_difference():
     now = form().replace(scroll=(0, 40))
     assert compare(form(), now, "untouched").grade == "same page"
+
+
+def tabs(*urls: str, current: int = 0) -> tuple[Tab, ...]:
+    return tuple(Tab(index=at, title="", url=url, current=at == current) for at, url in enumerate(urls))
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "told"),
+    [
+        (
+            {"tabs": tabs("http://a.test/", "http://b.test/cart")},
+            {"tabs": tabs("http://a.test/", "http://b.test/placed")},
+            'tab 2: url "http://b.test/cart" is now "http://b.test/placed"',
+        ),
+        (
+            {"tabs": tabs("http://a.test/", "http://b.test/")},
+            {"tabs": tabs("http://a.test/", "http://b.test/", current=1)},
+            'the page: current tab "1" is now "2"',
+        ),
+        ({"omitted": 10}, {"omitted": 5000}, 'the page: elements left out "10" is now "5000"'),
+        (
+            {"frames": (PageFrame(id="1", url="http://a.test/"), PageFrame(id="2", url="http://pay.test/1"))},
+            {"frames": (PageFrame(id="1", url="http://a.test/"), PageFrame(id="3", url="http://pay.test/2"))},
+            'frame 1: url "http://pay.test/1" is now "http://pay.test/2"',
+        ),
+    ],
+)
+def test_other_tabs_frames_and_elements_that_are_not_read_are_compared(then, now, told):
+    found = compare(form().replace(**then), form().replace(**now), "replayed")
+    assert (found.grade, found.told) == ("same page", told)
+
+
+def test_a_parameter_of_another_tab_that_changes_by_itself_does_not_count():
+    volatile = Volatile(url_parameters=("ts",))
+    then, now = (form().replace(tabs=tabs("http://a.test/", f"http://b.test/?ts={time}")) for time in (1, 2))
+    assert compare(then, now, "replayed", volatile).grade == "equivalent"
 
 
 def test_the_file_that_comes_along_is_read_and_a_mistake_in_one_is_reported(tmp_path):

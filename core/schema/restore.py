@@ -56,6 +56,12 @@ def not_taken_back(doing: str, irreversible: Sequence[SentAt]) -> str:
     return f"{doing} does not undo {sent_summary(irreversible)}" if irreversible else ""
 
 
+HTML = "html"
+"""The part that stands for all of a document which no element shows."""
+HISTORY = "history"
+"""The part that stands for what lies behind a page in its tab."""
+_APART = {HTML: "no element shows it", HISTORY: "the page itself is equal"}
+"""Why some parts do not count, which do not change by themselves."""
 PICTURE = "picture"
 """The part that stands for what a page looks like, where its elements are equal."""
 
@@ -94,7 +100,12 @@ class PageDifference(Record):
     def _why(self) -> str:
         if self.by_reader:
             return "it was recorded by a version that read pages differently"
-        return "the window has another size" if self.by_window else "changes by itself"
+        return "the window has another size" if self.by_window else _APART.get(self.part, "changes by itself")
+
+    @property
+    def by_itself(self) -> bool:
+        """Whether it does not count because it changes by itself."""
+        return self.volatile and not (self.by_window or self.by_reader or self.part in _APART)
 
 
 class Comparison(Record):
@@ -116,25 +127,30 @@ class Comparison(Record):
         plain = sum(not difference.volatile for difference in self.differences)
         by_window = sum(difference.by_window for difference in self.differences)
         by_reader = sum(difference.by_reader for difference in self.differences)
-        volatile = len(self.differences) - plain - by_window - by_reader
+        html, history = (sum(one.part == part for one in self.differences) for part in (HTML, HISTORY))
+        volatile = sum(difference.by_itself for difference in self.differences)
         parts = [count(plain, "difference")] if plain else []
         parts += [f"{volatile} in parts that change by themselves"] if volatile else []
+        parts += ["the HTML that no element shows"] if html else []
+        parts += ["the tab's history"] if history else []
         parts += [f"{by_window} because of another window size"] if by_window else []
         parts += [f"{by_reader} because an earlier version read pages differently"] if by_reader else []
         return f"{self.grade}, {' and '.join(parts)}" if parts else f"{self.grade}, no difference"
 
     @property
     def told(self) -> str:
-        """Return the first differences in words, those of the whole page before others; nothing of a verified page."""
-        if self.grade in VERIFIED:
-            return ""
-        plain = [
+        """Return the first differences in words, those of the whole page before others.
+
+        Of a verified page they are those that change by themselves.
+        """
+        verified = self.grade in VERIFIED
+        told = [
             shorten(difference.words, _LONGEST, placeholder="…")
             for difference in sorted(self.differences, key=lambda difference: difference.element != "")
-            if not difference.volatile
+            if (difference.by_itself if verified else not difference.volatile)
         ]
-        more = [f"and {len(plain) - _TOLD} more"] if len(plain) > _TOLD else []
-        return "; ".join((*plain[:_TOLD], *more))
+        more = [f"and {len(told) - _TOLD} more"] if len(told) > _TOLD else []
+        return "; ".join((*told[:_TOLD], *more))
 
 
 class Parted(Record):

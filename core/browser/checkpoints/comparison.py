@@ -17,7 +17,7 @@ from core.schema.expression import Matcher, compiled
 from core.schema.observation import Box, Element, Observation
 from core.schema.pattern import Expression, Pattern, PatternText, parse_pattern
 from core.schema.record import Record
-from core.schema.restore import Comparison, Grade, PageDifference
+from core.schema.restore import HISTORY, HTML, Comparison, Grade, PageDifference
 from core.settings.user_file import read_model
 from core.storage.resources import RESOURCES
 
@@ -33,8 +33,6 @@ _MOVING = ("video", "marquee")
 """Tags of what does not stand still."""
 _PLACE = re.compile(r" at -?\d+,-?\d+")
 """Where a drawn thing is, in its `detail`: in a window of another size it is elsewhere."""
-HTML = "html"
-"""The part that stands for all of a document which no element shows."""
 ALIKE = 0.6
 """Share of common elements from which two pages of one address are the same page."""
 
@@ -175,7 +173,7 @@ def _of_history(recorded: tuple[str, ...] | None, now: tuple[str, ...]) -> tuple
         return ()
     # The page is what it was, only going back from it leads elsewhere: the tab may be another one by now.
     before, after = ", ".join(recorded), ", ".join(now)
-    return (PageDifference(what="moved on", part="history", before=before, now=after, volatile=True),)
+    return (PageDifference(what="moved on", part=HISTORY, before=before, now=after, volatile=True),)
 
 
 def _of_content(recorded: PageState, now: PageState) -> tuple[PageDifference, ...]:
@@ -294,7 +292,8 @@ def _changed(
         if before == after:
             continue
         by_itself = whole or (other.ref, part) in moving
-        by_itself = by_itself or (part != "states" and volatile.text(before) == volatile.text(after))
+        chosen = part == "states" or (part in ("value", "options") and one.usable)
+        by_itself = by_itself or (not chosen and volatile.text(before) == volatile.text(after))
         same_elsewhere = part == "detail" and _PLACE.sub("", before) == _PLACE.sub("", after)
         by_window = moved and not by_itself and same_elsewhere
         found.append(

@@ -33,6 +33,9 @@ _MOVING = ("video", "marquee")
 """Tags of what does not stand still."""
 _PLACE = re.compile(r" at -?\d+,-?\d+")
 """Where a drawn thing is, in its `detail`: in a window of another size it is elsewhere."""
+_ALIGNED = 3000
+"""Elements that differ at most where their order is looked for, which takes time by the square of their number."""
+_Key = tuple[str, str]
 ALIKE = 0.6
 """Share of common elements from which two pages of one address are the same page."""
 
@@ -219,7 +222,7 @@ def _of_page(recorded: Observation, now: Observation, volatile: Volatile) -> lis
     differ("elements left out", str(recorded.omitted), str(now.omitted))
     differ("tabs", str(len(recorded.tabs)), str(len(now.tabs)))
     if len(recorded.tabs) == len(now.tabs):
-        differ("current tab", *(_current(one) for one in (recorded, now)))
+        differ("current tab", _current(recorded), _current(now))
         for one, other in zip(recorded.tabs, now.tabs, strict=True):
             if not one.current:
                 differ_in_url(one.url, other.url, f"tab {one.index + 1}")
@@ -255,21 +258,47 @@ def _of_elements(
     found: list[PageDifference] = []
     moved = recorded.viewport != now.viewport
     before, after = _keys(recorded, volatile), _keys(now, volatile)
-    for tag, i1, i2, j1, j2 in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
-        old, new = recorded.elements[i1:i2], now.elements[j1:j2]
-        if tag == "equal":
-            for one, other in zip(old, new, strict=True):
-                found += _changed(one, other, volatile, moving, moved=moved)
-            continue
-        for what, elements in (("gone", old), ("added", new)):
-            found += [
-                PageDifference(what=what, element=_called(one), volatile=volatile.element(one))
-                for one in elements
-            ]
+    pairs = _pairs(before, after)
+    for what, elements, paired in (
+        ("gone", recorded.elements, {at for at, _ in pairs}),
+        ("added", now.elements, {at for _, at in pairs}),
+    ):
+        found += [
+            PageDifference(what=what, element=_called(one), volatile=volatile.element(one))
+            for at, one in enumerate(elements)
+            if at not in paired
+        ]
+    if not found and any(at != other for at, other in pairs):
+        found.append(
+            PageDifference(what="moved on", part="order", before="the recorded one", now="another one")
+        )
+    for at, other in pairs:
+        found += _changed(recorded.elements[at], now.elements[other], volatile, moving, moved=moved)
     return found
 
 
-def _keys(observation: Observation, volatile: Volatile) -> Sequence[tuple[str, str]]:
+def _pairs(before: Sequence[_Key], after: Sequence[_Key]) -> list[tuple[int, int]]:
+    """Return the places of what both have: in the same order, or in any where too much differs to look for one."""
+    least = min(len(before), len(after))
+    begins = next((at for at in range(least) if before[at] != after[at]), least)
+    ends = next((at for at in range(least - begins) if before[-1 - at] != after[-1 - at]), least - begins)
+    old, new = before[begins : len(before) - ends], after[begins : len(after) - ends]
+    if max(len(old), len(new)) > _ALIGNED:
+        places: dict[_Key, list[int]] = {}
+        for at in reversed(range(len(new))):
+            places.setdefault(new[at], []).append(at)
+        middle = [(at, places[key].pop()) for at, key in enumerate(old) if places.get(key)]
+    else:
+        blocks = SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks()
+        middle = [(one.a + at, one.b + at) for one in blocks for at in range(one.size)]
+    return [
+        *((at, at) for at in range(begins)),
+        *((begins + at, begins + other) for at, other in middle),
+        *((len(before) - at, len(after) - at) for at in range(ends, 0, -1)),
+    ]
+
+
+def _keys(observation: Observation, volatile: Volatile) -> Sequence[_Key]:
     return [
         (element.role, "" if volatile.element(element) else volatile.text(element.name))
         for element in observation.elements
@@ -328,7 +357,7 @@ def _part(element: Element, part: str) -> str:
 
 def _share(recorded: Observation, now: Observation, volatile: Volatile) -> float:
     """Return which share of the elements both pages have, from 0 to 1."""
-    counts: dict[tuple[str, str], int] = {}
+    counts: dict[_Key, int] = {}
     for key in _keys(recorded, volatile):
         counts[key] = counts.get(key, 0) + 1
     both = 0

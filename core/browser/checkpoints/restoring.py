@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 
 from core.browser.capturer import picture_of
 from core.browser.channel import PageGone
@@ -151,11 +152,11 @@ async def _compared(
     now, kept = brought.seen or await ground.read(), await ground.page_state()
     recorded = checkpoint.observation
     beside = kept_otherwise(checkpoint.page, kept, volatile, own_cookies=ground.own_cookies)
-    comparison = compare(recorded, now, brought.provenance, volatile, beside=beside)
+    compared = partial(compare, recorded, now, brought.provenance, volatile, beside=beside)
+    comparison = await asyncio.to_thread(compared)
     if comparison.grade == "same page":
         await ground.tabs.current.evaluate(_NEXT_FRAME)
-        later = await ground.read()
-        comparison = compare(recorded, now, brought.provenance, volatile, beside=beside, later=later)
+        comparison = await asyncio.to_thread(compared, later=await ground.read())
     if brought.remarks and comparison.grade == "exact":
         comparison = comparison.replace(grade="equivalent")
     if comparison.grade in VERIFIED and ground.recorded_picture is not None:

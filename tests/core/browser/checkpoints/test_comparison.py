@@ -1,3 +1,5 @@
+import time
+
 import pytest
 
 from core.browser.checkpoints.comparison import Volatile, compare, kept_otherwise, load_volatile
@@ -98,6 +100,28 @@ def test_a_time_changes_by_itself_only_where_nothing_else_is_said_and_nobody_can
 def test_a_number_in_an_address_that_may_be_a_topic_does_not_change_by_itself():
     then, now = (form(url=f"http://forum.test/topic?t={number}") for number in (12, 99))
     assert compare(then, now, "restored", load_volatile()).grade == "lost"
+
+
+def rows(*names: str) -> Observation:
+    return page(*(element(at, "cell", name) for at, name in enumerate(names, start=1)))
+
+
+def test_large_pages_that_differ_are_compared_in_little_time_and_their_order_counts():
+    mixed = ["yes" if at % 3 else "no" for at in range(20_000)]
+    then, now = rows(*mixed), rows(*reversed(mixed))
+    began = time.process_time()
+    found = compare(then, now, "replayed")
+    assert time.process_time() - began < 10
+    assert (found.grade, [one.part for one in found.differences]) == ("same page", ["order"])
+    last = compare(then, rows(*mixed, "new"), "replayed").differences
+    assert [(one.what, one.element) for one in last] == [("added", 'cell "new"')]
+    more = compare(then, rows(*reversed(mixed), "new"), "replayed").differences
+    assert ("added", 'cell "new"') in [(one.what, one.element) for one in more]
+
+
+def test_what_is_in_another_place_of_a_small_page_is_gone_and_added():
+    found = compare(rows("a", "b", "c", "d"), rows("a", "c", "b", "d"), "replayed")
+    assert sorted(one.what for one in found.differences) == ["added", "gone"]
 
 
 def tabs(*urls: str, current: int = 0) -> tuple[Tab, ...]:

@@ -115,6 +115,8 @@ class Comparison(Record):
     differences: tuple[PageDifference, ...] = ()
     pictures: str = ""
     """Why the pictures were not compared, or what of them did not count, in a sentence; empty if all counted."""
+    storage: str = ""
+    """Why cookies or storage were not compared, in a sentence; empty if they were."""
 
     @property
     def only_looks_different(self) -> bool:
@@ -212,8 +214,7 @@ class Restored(Record):
             sentences.append(
                 "It is the recorded page: servers were not asked, and their data may have changed."
             )
-        if self.comparison.pictures:
-            sentences.append(self.comparison.pictures)
+        sentences += filter(None, (self.comparison.pictures, self.comparison.storage))
         if self.sent:
             sentences.append(f"Already sent, and not undone: {sent_summary(self.sent)}.")
         return " ".join(sentences)

@@ -171,6 +171,14 @@ def kept_otherwise(
     return tuple(found)
 
 
+def not_compared(recorded: PageState, now: PageState) -> str:
+    """Return a sentence about what the browser keeps that could not be compared, or nothing."""
+    why = list(dict.fromkeys((*recorded.unread, *now.unread)))
+    if not recorded.whole and not recorded.unread:
+        why = ["that of a named profile is not recorded"]
+    return f"Storage was not compared: {'; '.join(one.rstrip('.') for one in why)}." if why else ""
+
+
 def _of_history(recorded: tuple[str, ...] | None, now: tuple[str, ...]) -> tuple[PageDifference, ...]:
     if recorded is None or recorded == now:
         return ()

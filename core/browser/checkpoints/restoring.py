@@ -17,7 +17,7 @@ from core.browser.checkpoints.checkpoint import (
     Strategy,
     WouldRepeat,
 )
-from core.browser.checkpoints.comparison import Volatile, compare, kept_otherwise, moving_boxes
+from core.browser.checkpoints.comparison import Volatile, compare, kept_otherwise, moving_boxes, not_compared
 from core.browser.checkpoints.pictures import PictureDifference, picture_difference
 from core.browser.checkpoints.strategies import AsItIs, strategies_for
 from core.schema.errors import ActionError, BrowserError, DataError
@@ -157,6 +157,7 @@ async def _compared(
     if comparison.grade == "same page":
         await ground.tabs.current.evaluate(_NEXT_FRAME)
         comparison = await asyncio.to_thread(compared, later=await ground.read())
+    comparison = comparison.replace(storage=not_compared(checkpoint.page, kept))
     if brought.remarks and comparison.grade == "exact":
         comparison = comparison.replace(grade="equivalent")
     if comparison.grade in VERIFIED and ground.recorded_picture is not None:

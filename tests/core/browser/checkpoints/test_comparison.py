@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from core.browser.checkpoints.comparison import Volatile, compare, kept_otherwise, load_volatile
+from core.browser.checkpoints.comparison import Volatile, compare, kept_otherwise, load_volatile, not_compared
 from core.browser.checkpoints.page_state import PageState
 from core.schema.errors import DataError
 from core.schema.observation import Observation, Option, PageFrame, Tab
@@ -196,6 +196,26 @@ def test_what_was_not_read_is_not_compared():
     then = PageState(local=None, session={"s": "1"}, databases=None)
     now = PageState(local={"l": "1"}, session=None, databases='["x"]')
     assert [one.part for one in kept_otherwise(then, now, Volatile())] == ["session storage s"]
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "told"),
+    [
+        (PageState(), PageState(), ""),
+        (
+            PageState(local=None, unread=("local storage is too large",)),
+            PageState(local=None, unread=("local storage is too large",)),
+            "Storage was not compared: local storage is too large.",
+        ),
+        (
+            PageState().without_logins(),
+            PageState(local={"cart": "3"}),
+            "Storage was not compared: that of a named profile is not recorded.",
+        ),
+    ],
+)
+def test_what_was_not_read_is_told(then, now, told):
+    assert not_compared(then, now) == told
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,11 @@ async def restore(
         again = await restore(
             checkpoint, ground, strategies=(alike,), volatile=volatile, on_attempt=on_attempt
         )
-        return again.replace(attempts=(*attempts, *again.attempts), seconds=time.perf_counter() - began)
+        attempts += again.attempts
+        if again.strategy:  # Else it does not apply any more, and the page is as the last way left it.
+            return again.replace(
+                attempts=tuple(attempts), not_repeated=not_repeated, seconds=time.perf_counter() - began
+            )
     if ended is not None:
         raise ended
     return Restored(

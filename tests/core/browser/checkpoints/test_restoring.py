@@ -296,6 +296,31 @@ async def test_the_page_that_only_looks_different_is_kept_where_no_other_is_bett
 
 
 @in_browser
+async def test_a_page_stays_as_compared_where_the_better_way_no_longer_applies(
+    browser: Browsing, site: Site
+) -> None:
+    url = site.page(PAINTED)
+    await browser.open(url)
+    recorded = await browser.see()
+    then = await pictured(browser, url)
+    await done(browser, 'click [button "Paint"]')
+
+    class WithMore(UrlWithStorage):
+        name = "with more"
+
+        async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> RestoreOutcome:
+            await browser.open(url)
+            await browser.js("document.body.append('an advertisement')")
+            return RestoreOutcome()
+
+    ways = (SameDocument(), WithMore())
+    found = await restore(Checkpoint(step=2, observation=recorded), then, strategies=ways)
+    assert (found.grade, found.strategy) == ("same page", "with more")
+    assert "added" in [one.what for one in found.comparison.differences]
+    assert [one.strategy for one in found.attempts] == [ways[0].name, "with more", ways[0].name]
+
+
+@in_browser
 async def test_of_pictures_what_moves_by_itself_is_left_out_and_told(browser: Browsing, site: Site) -> None:
     url = site.page(PAINTED + TICKING)
     await browser.open(url)

@@ -30,6 +30,9 @@ from core.schema.observation import Box, Capture, Observation, Ref
 from core.schema.restore import SentAt
 from core.schema.step import Acted, Primitive
 
+_PAINTED = ("canvas", "object", "embed", "video")
+"""Tags of what may look different although nothing that can be read has changed."""
+
 
 async def act(state: RunState, world: World, prompter: Prompter, history: RunHistory) -> Acted:
     """Carry out the reviewed action; `Acted.message` says what failed.
@@ -233,12 +236,13 @@ async def _carried_out(world: World, action: Action, marks: Marks) -> Located | 
 
 
 def _nothing_happened(state: RunState, world: World, since: SettleMark, before: Capture | None) -> str:
-    """Return a sentence where an action had no effect that could be seen, and asked for nothing."""
+    """Return a sentence where an action certainly had no effect that could be seen, and asked for nothing."""
     now = state.capture
     if state.stale or now is None or before is None or world.tabs.mark() != since:
         return ""
     same = now.observation == before.observation and now.html == before.html
-    return "Nothing in the page changed." if same else ""
+    hidden = any(one.tag in _PAINTED and one.in_viewport for one in now.observation.elements)
+    return "Nothing in the page changed." if same and not hidden else ""
 
 
 def _after(ref: Ref, seen: Observation, now: Observation) -> str:

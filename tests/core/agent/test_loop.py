@@ -149,6 +149,18 @@ def test_an_action_after_which_nothing_happened_says_so(stage, llm_server, tmp_p
     assert '(button "Dead"): done. Nothing in the page changed.' in llm_server.requests[-1].texts[-1]
 
 
+def test_where_a_drawing_or_a_long_text_may_have_changed_it_is_not_said_that_nothing_did(
+    stage, llm_server, tmp_path
+):
+    drawn = "<canvas id=c></canvas><button onclick=\"c.getContext('2d').fillRect(0, 0, 9, 9)\">Draw</button>"
+    long = "<textarea id=t></textarea><script>t.value = 'word '.repeat(1000)</script><button onclick=\"t.value += '!'\">Add</button>"
+    for page, name in ((drawn, "Draw"), (long, "Add")):
+        llm_server.script(*[on(f'button "{name}"')] * 2, stop())
+        run = stage.open(llm_server, url=page_file(tmp_path, page))
+        stage.to_the_end(run)
+        assert [records(run, step)["act"].message for step in (1, 2)] == ["", ""]
+
+
 def test_a_field_that_holds_something_else_than_was_typed_is_told_to_the_llm(stage, llm_server, tmp_path):
     url = page_file(tmp_path, "<input aria-label=Code maxlength=4>")
     llm_server.script(on('textbox "Code"', "type", text="abcdefgh"), stop())

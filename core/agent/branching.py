@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 from urllib.parse import urlsplit
 
-from core.agent.going_back import restore_context_of
+from core.agent.going_back import restore_context_of, untaken
 from core.agent.llm_calls import Answerer, Asked, Asker
 from core.agent.loop import AgentRun, MakeRun
 from core.agent.presets import AMOUNTS, ATTACHED, Mechanism, Preset, bounds
@@ -99,15 +99,20 @@ def _seal_of(store: TraceStore, row: RunRow) -> Seal:
     return Seal(recorded, store.blob, stable=load_volatile().url)
 
 
-def stays_done_since(store: TraceStore, world: World, run: int, step: int) -> tuple[SentAt, ...]:
+def stays_done_since(
+    store: TraceStore, world: World, run: int, step: int, current: AgentRun | None = None
+) -> tuple[SentAt, ...]:
     """Return what was sent from a step of a run on that going back to it does not undo.
 
-    Counted are the steps of the run that has it, and those of all branches made at that step or later.
+    Counted are the steps of the run that has it, and those of all branches made at that step or later; of the
+    `current` one also what its pages have sent that no step has yet.
     """
-    return tuple(_sent_since(store, world, store.owner_of(run, step), step))
+    return tuple(_sent_since(store, world, store.owner_of(run, step), step, current))
 
 
-def _sent_since(store: TraceStore, world: World, run: int, step: int) -> Iterator[SentAt]:
+def _sent_since(
+    store: TraceStore, world: World, run: int, step: int, current: AgentRun | None
+) -> Iterator[SentAt]:
     row, steps = store.run(run), store.own_steps(run)
     if steps and not row.offline:  # Offline nothing has left.
         last = steps[-1].number
@@ -115,10 +120,12 @@ def _sent_since(store: TraceStore, world: World, run: int, step: int) -> Iterato
         of_last = () if acted is None else (SentAt(step=last, sent=one) for one in acted.sent)
         # The agent carries what was sent before its last step; that step has its own.
         sent = (*RunHistory(store, run).agent(last).sent, *of_last)
+        if current is not None and current.state.run == run:
+            sent += untaken(current.state, current.world)
         yield from world.irreversible(sent, step, row.start_url)
     for branch, left_at in store.branches(run):
         if left_at >= step:
-            yield from _sent_since(store, world, branch, left_at)
+            yield from _sent_since(store, world, branch, left_at, current)
 
 
 async def open_branch(

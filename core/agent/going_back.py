@@ -115,9 +115,12 @@ def stays_done(state: RunState, world: World, step: int) -> tuple[SentAt, ...]:
     """Return what the run has sent from a step on that going back does not undo; offline nothing has left."""
     if world.tabs.closed_off:
         return ()
-    # What the page sends by itself belongs to the next action, which has not come yet.
-    late = (SentAt(step=state.number, sent=one) for one in world.tabs.browser.untaken_sent)
-    return world.irreversible((*state.sent, *late), step, state.episode.start_url)
+    return world.irreversible((*state.sent, *untaken(state, world)), step, state.episode.start_url)
+
+
+def untaken(state: RunState, world: World) -> tuple[SentAt, ...]:
+    """Return what pages have sent by themselves: it belongs to the next action, which has not come yet."""
+    return tuple(SentAt(step=state.number, sent=one) for one in world.tabs.browser.untaken_sent)
 
 
 @contextmanager
@@ -134,6 +137,7 @@ def _as_action_error(what: str) -> Iterator[None]:
 async def reopen(state: RunState, world: World) -> None:
     """Start the task again: in a clean profile, or in the named one that the run has."""
     world.follow_network(state.episode.task)
+    state.sent += untaken(state, world)  # The tabs that have sent it are closed.
     await world.tabs.open_profile(state.profile, state.viewport)
     state.episode = await world.environment.open(
         state.episode.task, state.episode.seed, TabDriver(world.tabs)

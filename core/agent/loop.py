@@ -31,6 +31,7 @@ from core.schema.changes import Changes, Difference, memory_in_words
 from core.schema.errors import BackstepError, BrowserError
 from core.schema.messages import LLMRequest, Message
 from core.schema.observation import Capture
+from core.schema.restore import SentAt
 from core.schema.step import (
     PHASES,
     Acted,
@@ -229,9 +230,17 @@ class AgentRun:
             if state.from_queue and state.pending.proposed is not None:
                 state.queue.insert(0, state.pending.proposed)
             self.store.save_agent(state.run, state.number, self._keeper.json_of(state))
+        self.keep_sent()
         self._keep_page_log("after the last action")
         self.store.leave_run(state.run)
         self.outcome = "left"
+
+    def keep_sent(self) -> None:
+        """Store what pages have sent since the last action, which no action of another run is to be taken for."""
+        late = [SentAt(step=self._begun, sent=one) for one in self.world.tabs.browser.take_sent()]
+        if late and self._begun:
+            self.state.sent += late
+            self._keeper.add_sent(self.state.run, self._begun, late)
 
     async def check_ended(self) -> bool:
         """End the run where the page has ended the episode meanwhile; return whether it has ended."""
@@ -410,6 +419,7 @@ class AgentRun:
         verdict = verdict or Verdict()
         state = self.state
         self._keep_events()
+        self.keep_sent()
         if self._begun:
             self._keep_page_log("after the last action")
         self._tools.pages.end(success=bool(verdict.success))

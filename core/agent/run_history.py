@@ -134,6 +134,12 @@ class AgentKeeper:
         named = {name: names for name, names in earlier.items() if names}
         return saved.replace(**rest, earlier=named).as_json().encode()
 
+    def add_sent(self, run: int, step: int, sent: Iterable[SentAt]) -> None:
+        """Store with the last step of a run what was sent after its last action; raises TraceError."""
+        saved = SavedAgent.model_validate_json(self._store.agent(run, step))
+        saved = saved.replace(sent=(*saved.sent, *sent))
+        self._store.save_agent(run, step, saved.as_json().encode())
+
     def _stored(self, name: str, items: list[Any]) -> tuple[BlobHash, ...]:
         """Return the blobs of all whole blocks before the last item, which are stored where they are new."""
         known = self._blocks[name]

@@ -249,7 +249,7 @@ class LiveBrowser:
         return events
 
     def take_sent(self) -> tuple[Sent, ...]:
-        """Return what the open tabs have sent since the last call."""
+        """Return what the tabs have sent since the last call."""
         left, self._left_sent = self._left_sent, ()
         return (*left, *(sent for page in self._pages.values() for sent in page.sent.take()))
 
@@ -296,8 +296,9 @@ class LiveBrowser:
         return await self.asked(self.host.tabs(), "it did not list its tabs")
 
     def forget_page(self, tab: TabId) -> None:
-        """Be attached to a tab no longer."""
-        self._pages.pop(tab, None)
+        """Be attached to a tab no longer; what it has sent is still to be taken."""
+        if (page := self._pages.pop(tab, None)) is not None:
+            self._left_sent += page.sent.take()
 
     async def make_current(self, tab: TabId) -> None:
         """Activate a tab and attach to it if that has not been done; raises BrowserError.
@@ -348,6 +349,7 @@ class LiveBrowser:
             attached = Page.attach(tab, found, self)
             what = "a tab was not attached to"
             page = await self.connection.awaited(attached, what, seconds=seconds)
+            self.forget_page(tab)
             self._pages[tab] = page
             self.unchecked.add(page)
         self._current = self._pages[tab]

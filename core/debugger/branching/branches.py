@@ -186,7 +186,7 @@ class Branches(SessionCommands):
         """Return the sentence on what was sent since a step and is not undone by going back to it, or nothing."""
         services = self._current.need_services()
         world = services.world(services.task_of(services.store.run(run)))
-        sent = stays_done_since(services.store, world, run, step)
+        sent = stays_done_since(services.store, world, run, step, self._current.run)
         return not_taken_back(f"Going back to step {step}", sent)
 
     def _ask_first(self, row: RunRow, step: int, *, by_program: bool) -> bool:
@@ -350,9 +350,13 @@ class Branches(SessionCommands):
         """Leave the current run as it is, to be taken up again."""
         await self._runner.halt()
         current, self._current.run = self._current.run, None
-        if current is not None and not current.ended:
-            await current.keep_network()
-            current.leave()
+        if current is None:
+            return
+        if current.ended:
+            current.keep_sent()
+            return
+        await current.keep_network()
+        current.leave()
 
 
 def _sentence(restored: Restored) -> str:

@@ -1,8 +1,11 @@
 """Going back at the window: to a step of this run or of an old one, on branches that can be gone between."""
 
+import threading
+
 import pytest
 from werkzeug import Response
 
+from core.schema.step import Acted, record_of
 from core.storage.resources import RESOURCES
 from tests.core.browser.site import Site
 from tests.core.stage import on, page_file, ref_in
@@ -147,6 +150,41 @@ def test_what_going_back_does_not_take_back_is_reported_before_it_does(live, ser
     live.session.branches.go_back(run, 1)
     live.wait(lambda: f"does not undo {first}" in live.view.message)
     assert live.view.run == other
+
+
+def test_what_a_page_sends_after_the_last_action_is_reported_and_stays_with_the_run_that_is_left(
+    live, server
+):
+    with Site() as site:
+        order = site.serve(lambda _: Response("taken"))
+        button = f"<button onclick=\"fetch('{order}', {{method: 'POST'}})\">Order</button>"
+        server.script(*[does("click", 'link "Look"')] * 4)
+        live.session.agent.set_preset("step")
+        live.open("web/open", url=site.page(f"{button}<a href='#'>Look</a>"), instruction="Order it.")
+        for number in (1, 2):
+            live.session.run_commands.step()
+            live.wait(lambda number=number: live.step.number == number and live.view.phase == "review")
+        live.wait_mode("waiting")
+        run, tabs = live.view.run, live.session._current.need_services().tabs
+
+        async def sends_by_itself():  # As a timer of the page does.
+            before = tabs.mark()
+            await tabs.current.evaluate("document.querySelector('button').click()")
+            await tabs.settle(before)
+            sent.set()
+
+        sent = threading.Event()
+        live.session.queue(sends_by_itself())
+        assert sent.wait(60)
+        live.session.branches.go_back(run, 2)
+        live.wait(lambda: f"Going back to step 2 does not undo POST {order} (step 2)." in live.view.message)
+        go_back(live, run, 2)
+        assert f"Already sent, and not undone: POST {order} (step 2)." in live.view.message
+        live.to_review()
+        live.session.run_commands.step()
+        live.wait(lambda: live.step.number == 3 and live.view.phase == "review")
+        acted = stored(live, lambda store: record_of(Acted, store.step(live.view.run, 2).records))
+        assert acted.sent == ()
 
 
 def test_a_remedy_on_a_branch_shows_what_the_run_that_was_left_has_sent(live, server):

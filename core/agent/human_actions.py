@@ -178,7 +178,7 @@ def _typed(human_action: HumanAction, page: Capture) -> Capture:
     if human_action.kind != "type" or human_action.ref is None:
         return page
     elements = tuple(
-        element.replace(value=human_action.text) if element.ref == human_action.ref else element
+        element.replace(value=human_action.text, digest="") if element.ref == human_action.ref else element
         for element in page.observation.elements
     )
     observation = page.observation.replace(elements=elements)

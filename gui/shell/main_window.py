@@ -290,6 +290,8 @@ class MainWindow(WindowParts):
                 self.devtools.say(why)
 
     def _on_inspected(self, view: QWidget | None) -> None:
+        if view is not self.devtools.inspector:
+            self.session.live_page.touched()
         self.devtools.show_inspector(view)
         if view is None:
             self.place("DevTools").put_away()

@@ -135,6 +135,15 @@ class LivePage(SessionCommands):
             await self.demonstrating.browsed(actions)
 
     @command
+    def touched(self) -> None:
+        """Note that the person may have changed the page by other means than input, as DevTools are."""
+        self._touch()
+
+    def _touch(self) -> None:
+        if self._current.run is not None:
+            self._current.run.world.touches.touch()
+
+    @command
     async def set_handover(self, on: bool) -> None:
         """Let the person's mouse and keys reach the live page, or take it back and read the page again."""
         await self.hand_over(on)
@@ -157,6 +166,7 @@ class LivePage(SessionCommands):
         if on and self._runner.busy:
             publisher.tell("The agent is acting. Pause first (F5).", done=False)
             return
+        self._touch()
         run = self._current.under_way
         if run is None:
             publisher.change(handed_over=on)
@@ -199,6 +209,7 @@ class LivePage(SessionCommands):
         """Take the page of the current run back if the person has it, and stop recording."""
         if not self._publisher.session.handed_over or self._current.under_way is None:
             return
+        self._touch()
         # A page that waits for an answer of theirs would answer nothing.
         await self._current.need_services().tabs.browser.host.end_questions()
         demonstrating, self.demonstrating = self.demonstrating, None

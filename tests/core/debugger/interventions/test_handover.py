@@ -191,3 +191,18 @@ def test_an_episode_that_the_person_ended_in_the_page_ends_the_run(live, server)
     view = live.wait_mode("ended")
     assert view.success is True
     assert server.requests == []
+
+
+def test_a_page_that_the_person_used_after_the_run_had_ended_is_not_called_untouched(live, server, tmp_path):
+    server.script(Reply(text="REASON: Done.\nACTION: stop []"))
+    live.session.agent.set_preset("step")
+    live.open("web/open", url=page_file(tmp_path, GO), instruction="Look.")
+    live.session.run_commands.run()
+    live.wait_mode("ended")
+    run = live.view.run
+    for on in (True, False):
+        live.session.live_page.set_handover(on)
+        live.wait(lambda on=on: live.view.handed_over is on)
+    live.session.branches.go_back(run, 1)
+    live.wait(lambda: live.view.run not in (None, run) and live.view.mode == "waiting", "a branch")
+    assert "by comparing only: equivalent" in live.view.message

@@ -235,8 +235,9 @@ class Capturer:
         elements = list(main.elements)
         html = [main.html]
         frames = [PageFrame(id=links[0].id, url=main.url)]
+        omitted = main.omitted
         if len(links) > 1:
-            await self._read_frames(page, links, main, seen, elements, frames, html)
+            omitted += await self._read_frames(page, links, main, seen, elements, frames, html)
         observation = Observation(
             url=main.url,
             title=main.title,
@@ -246,7 +247,7 @@ class Capturer:
             viewport=main.viewport,
             scroll=main.scroll,
             page_size=main.page_size,
-            omitted=main.omitted,
+            omitted=omitted,
             document=main.document,
             reader=READER,
         )
@@ -302,8 +303,9 @@ class Capturer:
         elements: list[Element],
         frames: list[PageFrame],
         html: list[str],
-    ) -> None:
-        """Read the inner documents and insert their elements after their frame elements."""
+    ) -> int:
+        """Read the inner documents, insert their elements after their frame elements, and return how many were omitted."""
+        omitted = 0
         places: dict[str, tuple[float, float]] = {links[0].id: (0.0, 0.0)}
         boxes: dict[int, _FrameBox] = {box.ref: box for box in main.frames}
         for link in links[1:]:
@@ -316,6 +318,7 @@ class Capturer:
             except PageGone:
                 seen.sure = False
                 continue
+            omitted += walk.omitted
             left, top = places[link.parent.id]
             left, top = left + box.x, top + box.y
             places[link.id] = (left, top)
@@ -328,6 +331,7 @@ class Capturer:
             moved = [self._move(element, holder, number, left, top, box.visible) for element in walk.elements]
             elements[at + 1 : at + 1] = moved
             page.frame_of_ref.update({element.ref: link.id for element in walk.elements})
+        return omitted
 
     @staticmethod
     def _move(

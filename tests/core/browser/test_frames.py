@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import pytest
 from werkzeug import Response
 
 from core.browser.checkpoints.page_state import read_page_state
@@ -146,3 +147,14 @@ async def test_a_frame_that_goes_to_another_site_and_back_is_acted_in(browser: B
         while "Light the lamp" not in await browser.words():
             pass
     await light(browser)
+
+
+@in_browser
+async def test_what_is_left_out_of_a_frame_is_counted(
+    browser: Browsing, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inner = "<button>a</button><button>b</button><button>c</button>"
+    await browser.open(site.page(f"<iframe srcdoc='{inner}'></iframe>"))
+    monkeypatch.setattr("core.browser.capturer.LIMIT", 3)
+    seen = await browser.see()
+    assert (len(seen.elements), seen.omitted) == (3, 1)

@@ -156,6 +156,7 @@ class PageArea(QWidget):
         )
         view.setPage(page)
         page.said.connect(self.said)
+        page.stayed.connect(lambda: setattr(self, "_closing", None))
         page.titleChanged.connect(lambda: self._on_title(page))
         for changed in (page.urlChanged, page.loadStarted, page.loadFinished):
             changed.connect(self._draw_soon)

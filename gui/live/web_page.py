@@ -62,6 +62,8 @@ class WebPage(QWebEnginePage):
 
     said = Signal(str, str)
     """Title and text of a message for the person, who has the page."""
+    stayed = Signal()
+    """The person has chosen to stay on it."""
 
     def __init__(
         self,
@@ -139,6 +141,7 @@ class WebPage(QWebEnginePage):
         )
         if not by_rule and kind == "beforeunload" and not answer.accepted:
             self._not_recorded("you stayed on the page. A replay leaves it")
+            self.stayed.emit()
         if had_page and by_rule:
             self.said.emit("A question was answered by rule", told)
         return answer

@@ -153,7 +153,8 @@ def test_where_a_drawing_or_a_long_text_may_have_changed_it_is_not_said_that_not
     stage, llm_server, tmp_path
 ):
     drawn = "<canvas id=c></canvas><button onclick=\"c.getContext('2d').fillRect(0, 0, 9, 9)\">Draw</button>"
-    long = "<textarea id=t></textarea><script>t.value = 'word '.repeat(1000)</script><button onclick=\"t.value += '!'\">Add</button>"
+    words = "<textarea id=t></textarea><script>t.value = 'word '.repeat(1000)</script>"
+    long = f"{words}<button onclick=\"t.value += '!'\">Add</button>"
     for page, name in ((drawn, "Draw"), (long, "Add")):
         llm_server.script(*[on(f'button "{name}"')] * 2, stop())
         run = stage.open(llm_server, url=page_file(tmp_path, page))

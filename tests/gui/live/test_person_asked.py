@@ -91,6 +91,24 @@ async def test_a_page_asks_the_person_before_it_is_left_or_closed(
 
 
 @in_browser
+async def test_a_page_that_closes_itself_after_the_person_stayed_was_not_closed_by_them(
+    browser: Browsing, site: Site, person: Person
+) -> None:
+    await browser.open(site.page(UNSAVED))
+    area, box = person.area, person.area._box
+    await person.press("edit")
+    await person.title("edited")
+    await person.do(lambda: (area.open_tab(), area.activate_tab(area.tabs()[0])))
+    close = await person.do(lambda: area._bar.tabButton(0, QTabBar.ButtonPosition.RightSide))
+    await person.do(close.click)
+    await person.asked()
+    await person.do(box.cancel_button.click)
+    await person.do(lambda: area.current_view().page().windowCloseRequested.emit())
+    await person.until(lambda: len(area.tabs()) == 1)
+    assert told(browser)[-1] == "A tab was closed by its page."
+
+
+@in_browser
 async def test_the_person_gives_the_page_files_and_folders(
     browser: Browsing, site: Site, person: Person, tmp_path: Path
 ) -> None:

@@ -200,9 +200,9 @@ def test_a_page_that_the_person_used_after_the_run_had_ended_is_not_called_untou
     live.session.run_commands.run()
     live.wait_mode("ended")
     run = live.view.run
-    for on in (True, False):
-        live.session.live_page.set_handover(on)
-        live.wait(lambda on=on: live.view.handed_over is on)
+    for given in (True, False):
+        live.session.live_page.set_handover(given)
+        live.wait(lambda given=given: live.view.handed_over is given)
     live.session.branches.go_back(run, 1)
     live.wait(lambda: live.view.run not in (None, run) and live.view.mode == "waiting", "a branch")
     assert "by comparing only: equivalent" in live.view.message

@@ -304,7 +304,7 @@ class Capturer:
         frames: list[PageFrame],
         html: list[str],
     ) -> int:
-        """Read the inner documents, insert their elements after their frame elements, and return how many were omitted."""
+        """Read the inner documents, insert their elements after their frame elements, and return the number omitted."""
         omitted = 0
         places: dict[str, tuple[float, float]] = {links[0].id: (0.0, 0.0)}
         boxes: dict[int, _FrameBox] = {box.ref: box for box in main.frames}

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, Literal
 
 from playwright.async_api import Frame
+from playwright.async_api import Page as PlaywrightPage
 from pydantic import Field, ValidationError
 
 from core.browser.channel import WORLD, Channel, FrameLink, PageGone, script
@@ -44,6 +45,8 @@ from core.system.patience import within
 log = logging.getLogger(__name__)
 
 _BINDING = "__backstepReported"
+_USED = "navigator.userActivation.hasBeenActive"
+"""Whether somebody has clicked or pressed a key in a document."""
 _BEGIN = "__backstepDemonstration.set(true)"
 _FRAME_EVENTS: tuple[Literal["frameattached", "framenavigated"], ...] = ("frameattached", "framenavigated")
 _FLUSH_SECONDS = 2.0
@@ -203,6 +206,8 @@ class Demonstration:
         self.human_actions: asyncio.Queue[HumanAction] = asyncio.Queue()
         self._followed: dict[Page, _Followed] = {}
         """The pages that are listened to."""
+        self._there: set[PlaywrightPage] = set()
+        """The tabs that were open when the first of them was followed."""
         self._following: set[asyncio.Future[None]] = set()
         """Frames that are being taken into this."""
         self._ahead: deque[HumanAction] = deque()
@@ -243,9 +248,18 @@ class Demonstration:
         self.human_actions.task_done()
 
     async def follow(self, page: Page) -> None:
-        """Listen to a tab and its frames from now on; raises BrowserError and PageGone."""
+        """Listen to a tab and its frames from now on; raises BrowserError and PageGone.
+
+        What was done before in a tab that has opened since the first one was followed is reported as lost.
+        """
         if page in self._followed:
             return
+        if not self._followed:
+            self._there = set(page.playwright_page.context.pages)
+        elif page.playwright_page not in self._there:
+            with contextlib.suppress(ActionError):  # An error page has nothing to tell.
+                if await page.evaluate(_USED):
+                    self._report(HumanAction(kind="lost", text="what you did first in the new tab."))
         added = await page.send(
             "Page.addScriptToEvaluateOnNewDocument", {"source": _source(), "worldName": WORLD}
         )

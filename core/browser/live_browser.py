@@ -94,6 +94,8 @@ class LiveBrowser:
         self.connection = connect(host, self.log)
         self.unchecked: set[Page] = set()
         """Tabs whose first document was asked for before they were attached to."""
+        self.on_attached: Callable[[Page], Awaitable[None]] | None = None
+        """Is awaited with each tab that is attached to."""
         self._connect = connect
         self._current: Page
         self._replacing = asyncio.Lock()
@@ -352,6 +354,8 @@ class LiveBrowser:
             self.forget_page(tab)
             self._pages[tab] = page
             self.unchecked.add(page)
+            if self.on_attached is not None:
+                await self.on_attached(page)
         self._current = self._pages[tab]
 
     async def replace_tab(self, tab: TabId) -> None:

@@ -43,7 +43,19 @@ class HumanActionRecorder:
         await self.human_actions.look()
         self._dialogs.take_given()
         await self._demonstration.follow(self._run.world.tabs.current)
+        # Not only when the step that has opened a tab is stored: they act in the new one by then.
+        self._run.world.tabs.browser.on_attached = self._follow
         self._recording = asyncio.ensure_future(self._record())
+
+    async def _follow(self, page: Page) -> None:
+        with contextlib.suppress(PageGone, BrowserError, ActionError):
+            await self._demonstration.follow(page)
+
+    async def _follow_tab(self) -> None:
+        tabs = self._run.world.tabs
+        with contextlib.suppress(PageGone, BrowserError, ActionError):
+            await tabs.follow()
+            await self._demonstration.follow(tabs.current)
 
     async def catch_up(self) -> None:
         """Record what the person has done in the page so far, as far as there is time."""
@@ -59,6 +71,7 @@ class HumanActionRecorder:
 
     async def end(self) -> int:
         """Stop listening, and return how many steps were recorded, the last ones among them."""
+        self._run.world.tabs.browser.on_attached = None
         recording, self._recording = self._recording, None
         with contextlib.suppress(TimeoutError):
             async with within(_SECONDS):
@@ -88,19 +101,14 @@ class HumanActionRecorder:
         demonstration = self._demonstration
         if self.over:
             return
-        tabs = self._run.world.tabs
         if human_action.browsed is not None:
-            with contextlib.suppress(PageGone, BrowserError, ActionError):
-                await tabs.follow()  # It may have opened a tab, or gone to another one.
-                await demonstration.follow(tabs.current)
+            await self._follow_tab()  # It may have opened a tab, or gone to another one.
         steps = await self.human_actions.take(
             human_action, more=demonstration.waiting, waiting=lambda: demonstration.waiting
         )
         if steps:
             self._steps += steps
-            with contextlib.suppress(PageGone, BrowserError, ActionError):
-                await tabs.follow()
-                await self._demonstration.follow(tabs.current)
+            await self._follow_tab()
         # A human action that waits is reported before the page can say that it has ended the episode.
         self.over = bool(self._steps) and await self._run.world.episode_ended() and not demonstration.waiting
         if steps or self.over:

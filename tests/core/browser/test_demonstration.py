@@ -99,6 +99,23 @@ async def test_buttons_keys_and_places_of_the_mouse_are_recorded(browser: Browsi
 
 
 @in_browser
+async def test_what_was_done_in_a_new_tab_before_it_is_listened_to_is_reported_as_lost(
+    browser: Browsing, site: Site
+) -> None:
+    opens = f"<a target=_blank href='{site.page(FORM)}'>Open</a>"
+    for before, wanted in ((("click [<Save>]",), ["lost"]), ((), [])):
+        demonstration = await demonstrating(browser, site, opens)
+        for text in ("click [<Open>]", *before):
+            for element in (await browser.see()).elements:
+                text = text.replace(f"<{element.name}>", str(element.ref))
+            await browser.do(text)
+        await demonstration.follow(browser.tabs.current)
+        found = [demonstration.human_actions.get_nowait() for _ in range(demonstration.human_actions.qsize())]
+        await demonstration.stop()
+        assert [one.kind for one in found if one.kind not in ("look", "click")] == wanted
+
+
+@in_browser
 async def test_of_a_list_of_several_what_was_chosen_and_taken_back_is_recorded(
     browser: Browsing, site: Site
 ) -> None:

@@ -206,3 +206,19 @@ def test_a_page_that_the_person_used_after_the_run_had_ended_is_not_called_untou
     live.session.branches.go_back(run, 1)
     live.wait(lambda: live.view.run not in (None, run) and live.view.mode == "waiting", "a branch")
     assert "by comparing only: equivalent" in live.view.message
+
+
+def test_what_is_done_at_once_in_a_tab_that_opens_is_recorded(live, server, tmp_path):
+    page_file(tmp_path, "<label>Name <input></label> <button>Send</button>", "form.html")
+    live.session.agent.set_preset("step")
+    opens = page_file(tmp_path, "<a target=_blank href='form.html'>Open</a>", "start.html")
+    live.open("web/open", url=opens, instruction="Send your name.")
+    live.session.live_page.set_handover(True)
+    live.wait(lambda: live.view.handed_over)
+    person_does(live, 'click [link "Open"]', 'type [textbox "Name"] [Ada]', 'click [button "Send"]')
+    take_back(live)
+    assert [(kind, target) for _, _, kind, target, sealed in own_steps(live) if sealed] == [
+        ("click", 'link "Open"'),
+        ("type", 'textbox "Name"'),
+        ("click", 'button "Send"'),
+    ]

@@ -324,13 +324,7 @@ async def _bring_back(
     ground.recorded_picture = RunHistory(store, left).picture
     ground.other_engine = (store.run(left).browser == "embedded") != (setup.browser == "embedded")
     with world.tabs.border.lifted():
-        restored = await restore(
-            checkpoint,
-            ground,
-            strategies=setup.strategies,
-            volatile=load_volatile(),
-            on_attempt=setup.on_attempt,
-        )
+        restored = await restore(checkpoint, ground, strategies=setup.strategies, on_attempt=setup.on_attempt)
     world.tabs.browser.take_events()
     world.tabs.network.drop()
     return restored

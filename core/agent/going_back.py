@@ -208,7 +208,7 @@ def restore_context_of(
         repeats=lambda inputs: "" if may_repeat else world.repeated(inputs, state.sent, state.episode),
         own_cookies=keeps.session_cookies if keeps is not None else (),
         choose=choose,
-        stable_url=load_volatile().url,
+        volatile=load_volatile(),
         body=run_history.body,
         recorded_picture=run_history.picture,
     )
@@ -238,7 +238,7 @@ async def go_back(
     )
     ground.live = True
     with world.tabs.border.lifted():
-        restored = await restore(checkpoint, ground, volatile=load_volatile())
+        restored = await restore(checkpoint, ground)
     world.tabs.browser.take_events()
     world.tabs.network.drop()
     state.capture = await world.read()

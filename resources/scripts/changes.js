@@ -103,7 +103,6 @@ const changes = (() => {
   // Resolves when nothing has changed for two painted frames, or at the bound.
   function settle(most, quietFrames) {
     return new Promise(done => {
-      const started = performance.now();
       let changed = false, quiet = 0, over = false;
       const observer = new MutationObserver(() => { changed = true; });
       observer.observe(document, TREE);
@@ -112,7 +111,7 @@ const changes = (() => {
         over = true;
         observer.disconnect();
         clearTimeout(bound);
-        done({ reason, milliseconds: performance.now() - started });
+        done({ reason });
       };
       const bound = setTimeout(() => end("still changing"), most);
       const frame = () => {

@@ -222,7 +222,7 @@ class Campaign:
         )
         ground = replace(context, choose=None)
         checkpoint = walk.history.checkpoint(step)
-        return await restore(checkpoint, ground, strategies=self._strategies, volatile=walk.volatile)
+        return await restore(checkpoint, ground, strategies=self._strategies)
 
     @staticmethod
     async def _looked_at(walk: Walk, back: Back) -> Back:

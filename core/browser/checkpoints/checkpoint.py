@@ -1,11 +1,11 @@
 """What is needed to restore the browser to a step, what strategies work with, and what a strategy is."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from core.browser.actor import Actor
-from core.browser.checkpoints.comparison import Provenance
+from core.browser.checkpoints.comparison import Provenance, Volatile
 from core.browser.checkpoints.page_state import PageState, put_cookies_back
 from core.browser.recorded.exchange import Exchange
 from core.browser.tabs import Tabs
@@ -76,8 +76,8 @@ class RestoreContext:
     repeats: Callable[[Sequence[RecordedInput]], str] = lambda inputs: ""
     """Returns what doing inputs again would do that cannot be undone, in a sentence, or nothing."""
     choose: Choose | None = None
-    stable_url: Callable[[str], str] = str
-    """Returns a URL without what changes by itself."""
+    volatile: Volatile = field(default_factory=Volatile)
+    """What changes by itself in pages."""
     body: Callable[[str], bytes] | None = None
     """Returns the content of a recorded answer."""
     recorded_picture: Callable[[int], bytes] | None = None

@@ -17,7 +17,7 @@ from core.browser.checkpoints.checkpoint import (
     Strategy,
     WouldRepeat,
 )
-from core.browser.checkpoints.comparison import Volatile, compare, kept_otherwise, moving_boxes, not_compared
+from core.browser.checkpoints.comparison import compare, kept_otherwise, moving_boxes, not_compared
 from core.browser.checkpoints.pictures import PictureDifference, picture_difference
 from core.browser.checkpoints.strategies import AsItIs, strategies_for
 from core.schema.errors import ActionError, BrowserError, DataError
@@ -49,7 +49,6 @@ async def restore(
     ground: RestoreContext,
     *,
     strategies: Sequence[Strategy] | None = None,
-    volatile: Volatile | None = None,
     on_attempt: Callable[[str], None] = lambda name: None,
 ) -> Restored:
     """Restore the page to `checkpoint`.
@@ -62,7 +61,6 @@ async def restore(
     for in vain.
     """
     began = time.perf_counter()
-    volatile = volatile or Volatile()
     attempts: list[Attempt] = []
     comparison = Comparison(grade="lost")
     strategy_used = not_repeated = ""
@@ -81,7 +79,7 @@ async def restore(
                 ground.touch()
             async with _as_loaded(ground):
                 brought = await strategy.restore(checkpoint, ground)
-            comparison = await _compared(checkpoint, brought, ground, volatile)
+            comparison = await _compared(checkpoint, brought, ground)
         except NotTried as error:
             not_repeated = str(error) if isinstance(error, WouldRepeat) else not_repeated
             attempts.append(
@@ -111,9 +109,7 @@ async def restore(
         if comparison.only_looks_different:
             alike = alike or strategy
     if alike is not None and not comparison.only_looks_different and comparison.grade not in VERIFIED:
-        again = await restore(
-            checkpoint, ground, strategies=(alike,), volatile=volatile, on_attempt=on_attempt
-        )
+        again = await restore(checkpoint, ground, strategies=(alike,), on_attempt=on_attempt)
         attempts += again.attempts
         if again.strategy:  # Else it does not apply any more, and the page is as the last way left it.
             return again.replace(
@@ -149,14 +145,12 @@ async def _as_loaded(ground: RestoreContext) -> AsyncGenerator[None, None]:
             await page.send("Network.setCacheDisabled", {"cacheDisabled": False})
 
 
-async def _compared(
-    checkpoint: Checkpoint, brought: RestoreOutcome, ground: RestoreContext, volatile: Volatile
-) -> Comparison:
+async def _compared(checkpoint: Checkpoint, brought: RestoreOutcome, ground: RestoreContext) -> Comparison:
     """Return the comparison with the page; if it differs, a second reading shows which parts change by themselves."""
     now, kept = brought.seen or await ground.read(), await ground.page_state()
     recorded = checkpoint.observation
-    beside = kept_otherwise(checkpoint.page, kept, volatile, own_cookies=ground.own_cookies)
-    compared = partial(compare, recorded, now, brought.provenance, volatile, beside=beside)
+    beside = kept_otherwise(checkpoint.page, kept, ground.volatile, own_cookies=ground.own_cookies)
+    compared = partial(compare, recorded, now, brought.provenance, ground.volatile, beside=beside)
     comparison = await asyncio.to_thread(compared)
     if comparison.grade == "same page":
         await ground.tabs.current.evaluate(_NEXT_FRAME)
@@ -166,7 +160,7 @@ async def _compared(
         comparison = comparison.replace(grade="equivalent")
     if comparison.grade in VERIFIED and ground.recorded_picture is not None:
         picture = ground.recorded_picture(checkpoint.step)
-        comparison = await _seen(comparison, checkpoint, picture, brought, ground, now, volatile)
+        comparison = await _seen(comparison, checkpoint, picture, brought, ground, now)
     return comparison
 
 
@@ -177,7 +171,6 @@ async def _seen(
     brought: RestoreOutcome,
     ground: RestoreContext,
     now: Observation,
-    volatile: Volatile,
 ) -> Comparison:
     """Return the comparison of a page whose elements are equal, with its picture compared too."""
     recorded, page = checkpoint.observation, ground.tabs.current
@@ -187,7 +180,7 @@ async def _seen(
         return comparison.replace(pictures="Pictures were not compared: the run was made in another browser.")
     if recorded.viewport != now.viewport:
         return comparison.replace(pictures="Pictures were not compared: the window has another size.")
-    without = moving_boxes(recorded, now, volatile)
+    without = moving_boxes(recorded, now, ground.volatile)
 
     async def differ(first: bytes, later: bytes = b"") -> tuple[PictureDifference | None, float]:
         return await asyncio.to_thread(picture_difference, picture, first, later=later, without=without)

@@ -194,7 +194,7 @@ class ReplayRecorded(Strategy):
             raise NotTried("A named profile keeps its data between runs, and that data was not recorded.")
         if ground.body is None:
             raise NotTried("The recorded answers are not available.")
-        seal = Seal(checkpoint.exchanges, ground.body, stable=ground.stable_url)
+        seal = Seal(checkpoint.exchanges, ground.body, stable=ground.volatile.url)
         async with ground.tabs.sealed(seal):
             await ground.reopen()
             remarks = await _do_again(checkpoint.inputs, ground)

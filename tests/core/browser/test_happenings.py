@@ -11,6 +11,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from pytest_httpserver import HTTPServer
+from werkzeug import Response
 
 from core.browser.channel import PageGone
 from core.schema.errors import ActionError, UsageError
@@ -275,3 +276,14 @@ async def test_pages_open_at_the_same_time_do_not_disturb_each_other(browser: Br
     browser.events()
     # Whoever connects to the same engine would wait for the page that loops.
     await browser.tabs.open_profile()
+
+
+@in_browser
+async def test_what_a_tab_has_sent_is_told_after_it_was_closed(browser: Browsing, site: Site) -> None:
+    order = site.serve(lambda _: Response("taken"))
+    await browser.do("new_tab")
+    await browser.open(site.page(f"<button onclick=\"fetch('{order}', {{method: 'POST'}})\">Order</button>"))
+    await browser.do('click [button "Order"]')
+    await browser.do("close_tab")
+    assert [str(one) for one in browser.tabs.browser.take_sent()] == [f"POST {order}"]
+    assert browser.tabs.browser.take_sent() == ()

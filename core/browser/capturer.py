@@ -135,7 +135,6 @@ class _Walk(Record):
     omitted: int
     viewport: tuple[int, int]
     scroll: tuple[int, int]
-    page_size: tuple[int, int]
     document: str
     reading: int
     """Numbers the readings of the document, see `changes`."""
@@ -246,7 +245,6 @@ class Capturer:
             tabs=titled(tabs, main.title, main.url),
             viewport=main.viewport,
             scroll=main.scroll,
-            page_size=main.page_size,
             omitted=omitted,
             document=main.document,
             reader=READER,

@@ -189,6 +189,7 @@ class Observation(Record):
     scroll: tuple[int, int] = (0, 0)
     """How far the page is scrolled, right and down, in CSS pixels."""
     page_size: tuple[int, int] = (0, 0)
+    """Stored by versions up to 0.2.0, and read no more."""
     omitted: int = 0
     """Elements that were there but beyond the limit of the capture."""
     document: str = ""

@@ -363,7 +363,6 @@ const reading = (() => {
     withLabels(() => { if (body) visit(body, 0, 0, view, false, false, false, false, null); });
     for (const [record, el] of clear) if (asking.has(el)) out.splice(out.indexOf(record), 1);
     const once = choices.length ? withoutRepeated(out, choices) : out;
-    const scroller = document.scrollingElement || document.documentElement;
     const before = options.known === handed.number ? handed : { rows: new Map(), order: null, html: "" };
     const rows = new Map(), changed = [];
     for (const record of once) {
@@ -378,7 +377,6 @@ const reading = (() => {
     const head = JSON.stringify({
       url: location.href, title: title(), frames, omitted, reading: handed.number,
       viewport: [innerWidth, innerHeight], scroll: [Math.round(scrollX), Math.round(scrollY)],
-      page_size: [scroller ? scroller.scrollWidth : 0, scroller ? scroller.scrollHeight : 0],
       document: String(Math.round(performance.timeOrigin * 10)),
       html: text.slice(begins, text.length - ends), html_kept: [begins, ends],
     });

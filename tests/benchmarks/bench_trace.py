@@ -104,7 +104,6 @@ class Author:
             frames=(PageFrame(id="main", url=url),),
             tabs=(Tab(index=0, title="Book Flight Task", url=url, current=True),),
             viewport=(1000, 720),
-            page_size=(1000, 720),
             document="1",
         )
 

@@ -74,8 +74,8 @@ class PageDifference(Record):
     element: str = ""
     """What it is, such as ``button "Save"`` or ``tab 2``; empty for the page as a whole."""
     part: str = ""
-    """Which part changed: value, states, options, detail, url, title, scroll, history, html, a cookie, a key of
-    storage, server, picture."""
+    """Which part changed: value, states, options, detail, url, title, scroll, tabs, order, history, html, a cookie,
+    a key of storage, server, picture."""
     before: str = ""
     now: str = ""
     volatile: bool = False
@@ -133,8 +133,8 @@ class Comparison(Record):
         volatile = sum(difference.by_itself for difference in self.differences)
         parts = [count(plain, "difference")] if plain else []
         parts += [f"{volatile} in parts that change by themselves"] if volatile else []
-        parts += ["the HTML that no element shows"] if html else []
-        parts += ["the tab's history"] if history else []
+        parts += ["other HTML that no element shows"] if html else []
+        parts += ["another history of the tab"] if history else []
         parts += [f"{by_window} because of another window size"] if by_window else []
         parts += [f"{by_reader} because an earlier version read pages differently"] if by_reader else []
         return f"{self.grade}, {' and '.join(parts)}" if parts else f"{self.grade}, no difference"

@@ -183,7 +183,7 @@ def test_the_past_of_a_tab_and_unseen_html_are_reported_and_leave_a_page_equival
     beside = kept_otherwise(then, now, Volatile())
     found = compare(form(), form(), "replayed", beside=beside)
     assert (found.grade, [one.part for one in found.differences]) == ("equivalent", ["history", "html"])
-    assert found.sentence == "equivalent, the HTML that no element shows and the tab's history"
+    assert found.sentence == "equivalent, other HTML that no element shows and another history of the tab"
 
 
 def test_html_is_not_named_where_elements_show_it():

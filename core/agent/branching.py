@@ -326,6 +326,7 @@ async def _bring_back(
     with world.tabs.border.lifted():
         restored = await restore(checkpoint, ground, strategies=setup.strategies, on_attempt=setup.on_attempt)
     world.tabs.browser.take_events()
+    world.tabs.browser.take_sent()  # On the way to the step, and not since.
     world.tabs.network.drop()
     return restored
 

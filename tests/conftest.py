@@ -1,6 +1,7 @@
 """What holds for every test."""
 
 import os
+import signal
 import sys
 import tempfile
 from collections.abc import Generator, Sequence
@@ -14,6 +15,10 @@ from core.system.memory import GarbageCollector
 # An example may take any time: the machine has other work. Each run of the suite tries other examples.
 settings.register_profile("backstep", deadline=None, max_examples=40)
 settings.load_profile("backstep")
+
+# A job in the background begins with interrupts ignored, and so would every program that a test starts and interrupts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Playwright's driver is one large script: Node keeps it compiled, where it does so by itself too.
 os.environ.setdefault("NODE_COMPILE_CACHE", str(Path(tempfile.gettempdir()) / "node-compile-cache"))

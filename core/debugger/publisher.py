@@ -109,7 +109,9 @@ class Publisher:
         self._expanded = [run.state.run]
         self.send_runs(self.query)
 
-    def moving(self, task: str, seed: int, message: str) -> None:
+    def moving(
+        self, task: str, seed: int, message: str, *, url: str, instruction: str, profile: str | None
+    ) -> None:
         """A page is being opened, or brought back to a step."""
         self.steps.forget()
         self.session = SessionView(
@@ -119,6 +121,9 @@ class Publisher:
             pace=self.session.pace,
             task=task,
             seed=seed,
+            url=url,
+            instruction=instruction,
+            profile=profile or "",
             told=self.session.told,
         )
         self.set_mode("opening", message)

@@ -339,7 +339,14 @@ class TaskCommands(SessionCommands):
         await self._runner.halt()
         await self._runner.finish_stopped()
         current.run = None
-        publisher.moving(opening.task, opening.seed, f"Opening {opening.task}…")
+        publisher.moving(
+            opening.task,
+            opening.seed,
+            f"Opening {opening.task}…",
+            url=opening.url,
+            instruction=opening.instruction,
+            profile=opening.profile,
+        )
         chosen = publisher.session
         try:
             if await asyncio.to_thread(services.environments.refresh, opening.task):

@@ -92,6 +92,10 @@ class SessionView(Record):
     seeded: bool = False
     """Whether another seed makes another task."""
     instruction: str = ""
+    url: str = ""
+    """Where a task of the open web starts; others have their own."""
+    profile: str = ""
+    """The named browser profile; none for a clean one."""
     preset: str = "plain"
     attached: bool = False
     """Whether an attached agent carries the run out, which uses no preset and has no step limit."""

@@ -263,11 +263,11 @@ class TaskOpening(QObject):
             self.show_welcome()
 
     def _reopen(self, seed: int) -> None:
-        last = self._remembered.last_task
-        if last is not None and last.task == self._view.task:
-            self.open_task(last.replace(seed=seed))
-        else:
-            self.open_task(OpenedTask(task=self._view.task, seed=seed))
+        view = self._view
+        instruction = view.instruction if view.url else ""
+        self.open_task(
+            OpenedTask(task=view.task, seed=seed, url=view.url, instruction=instruction, profile=view.profile)
+        )
 
     def _on_welcome_seen(self, show_again: bool) -> None:
         self._remembered.welcome_seen = not show_again

@@ -69,3 +69,13 @@ def test_profiles_are_listed_by_name_without_what_cannot_name_one(tmp_path: Path
     assert profile_names(str(tmp_path)) == ("shop", "work")
     assert profile_names(str(tmp_path / "missing")) == ()
     assert profile_names("") == ()
+
+
+def test_the_session_tells_with_what_the_page_of_its_run_was_opened_on_a_branch_too(live, url):
+    visit(live, url, "kept")
+    run = live.view.run
+    live.open()
+    assert (live.view.url, live.view.profile) == ("", "")
+    live.session.branches.go_back(run, 1)
+    live.wait(lambda: live.view.mode == "waiting" and live.view.task == "web/open")
+    assert (live.view.url, live.view.instruction, live.view.profile) == (url, "Look.", "kept")

@@ -306,10 +306,25 @@ def test_a_task_is_opened_again_and_with_the_next_seed_and_no_key_is_lost(
         assert session.asked[-1][0] == "step", mode
         show(qtbot, window, session, task="miniwob/book-flight", seed=3, mode="ended")
         assert not window.actions_by_name["run"].isEnabled(), mode
-    window.tasks.open_task(OpenedTask(task="web/open", url="http://x", instruction="Look."))
-    show(qtbot, window, session, task="web/open", seed=0)
+
+
+def test_a_task_of_the_open_web_is_opened_again_with_the_page_and_profile_of_its_run_whatever_was_opened_last(
+    window: MainWindow, session, qtbot: QtBot
+):
+    session.catalogue_changed.send(samples.CATALOGUE.replace(allowed_profiles=("work",)))
+    window.tasks.open_task(OpenedTask(task="web/open", url="http://other", instruction="Buy."))
+    show(
+        qtbot,
+        window,
+        session,
+        task="web/open",
+        seed=0,
+        url="http://x",
+        instruction="Look.",
+        profile="work",
+    )
     window.actions_by_name["again"].trigger()
-    assert session.asked[-1] == ("open", "web/open", 0, "http://x", "Look.", "", False)
+    assert session.asked[-1] == ("open", "web/open", 0, "http://x", "Look.", "work", False)
 
 
 def test_the_stalls_of_a_minute_are_one_line_of_the_log_and_files_that_cannot_be_read_are_told_over_the_page(

@@ -12,7 +12,7 @@ from core.debugger.steps.views import DiagramState
 from core.schema.formats import count, in_line
 from core.storage.resources import RESOURCES
 from core.trace.records import RunRow, StepRow
-from gui.palette.matching import Match, match
+from gui.palette.matching import Match, lowered, match
 from gui.panels.runs.model import run_text, run_word, step_word
 from gui.shell.command_set import CommandSet, plain
 from gui.shell.docks import PANELS
@@ -89,7 +89,7 @@ class PaletteEntry:
     @cached_property
     def searched(self) -> str:
         """All of its text, in lower case."""
-        return f"{self.text} {self.detail} {self.kind}".lower()
+        return lowered(f"{self.text} {self.detail} {self.kind}")
 
     @property
     def word(self) -> str:
@@ -190,8 +190,8 @@ def _run_entry(row: RunRow) -> PaletteEntry:
 def _marked(entry: PaletteEntry, words: str) -> PaletteEntry:
     """Return the entry with the matched characters in its text marked; some words may match elsewhere in the entry."""
     places: set[int] = set()
-    for word in words.split():
-        at = entry.text.lower().find(word.lower())
+    for word in lowered(words).split():
+        at = lowered(entry.text).find(word)
         if at >= 0:
             places.update(range(at, at + len(word)))
     return replace(entry, places=tuple(sorted(places)))
@@ -221,7 +221,7 @@ def found_in(
         shown.sort(key=lambda one: (bool(one.why_not), used.get(one.id, len(used)), order[one.id]))
         return tuple(replace(one, recent=one.id in used) for one in shown[:_MOST])
     scored: list[tuple[float, PaletteEntry, Match]] = []
-    parts = words.lower().split()
+    parts = lowered(words).split()
     for entry in among:
         matched = match(words, entry.text) or _in_detail(entry, parts)
         if matched is not None:
@@ -241,6 +241,6 @@ def _in_detail(entry: PaletteEntry, parts: list[str]) -> Match | None:
         return None
     places: set[int] = set()
     for part in parts:
-        at = entry.text.lower().find(part)
+        at = lowered(entry.text).find(part)
         places.update(range(at, at + len(part)) if at >= 0 else ())
     return Match(_IN_DETAIL * sum(12.0 + 7 * len(part) for part in parts), tuple(sorted(places)))

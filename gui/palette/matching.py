@@ -30,13 +30,11 @@ class Match:
 
 def match(words: str, text: str) -> Match | None:
     """Return the best match of all words in a text, in any order; None if a word is not in it."""
-    parts = words.lower().split()
+    parts = lowered(words).split()
     if not all(_letters_of(part).match(text) for part in parts):
         return None
     text = text[:_LOOKED_AT]
-    lower = text.lower()
-    if len(lower) != len(text):  # A few letters are longer in lower case; positions would be wrong.
-        lower = text
+    lower = lowered(text)
     score = 0.0
     places: set[int] = set()
     for part in parts:
@@ -47,6 +45,14 @@ def match(words: str, text: str) -> Match | None:
         places.update(found.places)
     # Of two equal matches, the shorter text is closer to what was meant.
     return Match(score - len(text) * 0.01, tuple(sorted(places)))
+
+
+def lowered(text: str) -> str:
+    """Return a text in lower case, with each letter at its place: the few that would become longer stay."""
+    lower = text.lower()
+    if len(lower) == len(text):
+        return lower
+    return "".join(low if len(low := letter.lower()) == 1 else letter for letter in text)
 
 
 def _match_word(word: str, text: str, lower: str) -> Match | None:
@@ -77,8 +83,8 @@ def _as_it_is(word: str, text: str, lower: str) -> Match | None:
     return Match(score, tuple(range(best, best + len(word))))
 
 
-def _by_letters(word: str, text: str, lower: str) -> Match:
-    """Return the best way to find the letters one after the other; at least one must exist."""
+def _by_letters(word: str, text: str, lower: str) -> Match | None:
+    """Return the best way to find the letters one after the other."""
     rows: list[dict[int, tuple[float, int]]] = []
     """For each letter, by its position in the text: the score so far and the position of the previous letter."""
     for number, letter in enumerate(word):
@@ -100,6 +106,8 @@ def _by_letters(word: str, text: str, lower: str) -> Match:
                 if reached:
                     row[at] = max(reached)
             at = lower.find(letter, at + 1)
+        if not row:  # The check before also takes letters for equal that are not in lower case, such as a long s and s.
+            return None
         rows.append(row)
     at, (score, before) = max(rows[-1].items(), key=lambda item: item[1][0])
     places = [at]

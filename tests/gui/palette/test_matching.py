@@ -13,6 +13,9 @@ from gui.palette.matching import match
         ("step run", "Run to a step", (0, 1, 2, 9, 10, 11, 12)),
         ("BF", "miniwob/book-flight", (8, 13)),
         ("", "anything", ()),
+        ("kl", "İstanbul: Klik", (10, 11)),
+        ("istanbul", "ISTANBUL", (0, 1, 2, 3, 4, 5, 6, 7)),
+        ("İS", "in İstanbul", (3, 4)),
     ],
 )
 def test_letters_are_found_in_their_order_and_at_the_starts_of_words_first(words, text, places):
@@ -21,7 +24,10 @@ def test_letters_are_found_in_their_order_and_at_the_starts_of_words_first(words
     assert found.places == places
 
 
-@pytest.mark.parametrize(("words", "text"), [("pets", "step"), ("stepp", "step"), ("step zz", "step")])
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [("pets", "step"), ("stepp", "step"), ("step zz", "step"), ("s", "\u017f"), ("sp", "\u017fpp")],
+)
 def test_a_text_that_lacks_a_letter_or_its_order_does_not_match(words, text):
     assert match(words, text) is None
 

@@ -31,7 +31,7 @@ async def watch_others(store: TraceStore, changed: Callable[[], None]) -> None:
 class ListedRuns:
     """Reads `RunsView`; of the runs already listed, only those that can have changed are read again.
 
-    These are the newest ones, the running ones, and those that the session gives. The list of runs is read
+    These are the newest ones, the running ones, and those that were changed. The list of runs is read
     each time, so none is listed twice or left out, however many were added or deleted meanwhile.
     """
 
@@ -40,7 +40,7 @@ class ListedRuns:
         """The words that the runs are looked for by."""
         self._most = PAGE
         self._rows: dict[int, RunRow] = {}
-        self._changed: set[int] = set()
+        self._changed: set[int | None] = set()
         self._last: RunsView | None = None
         """What was read last."""
         self._asked = self._read_for = 0
@@ -57,8 +57,8 @@ class ListedRuns:
         """List a page more than the `listed` runs that there are in the list."""
         self._most = max(self._most, listed + PAGE)
 
-    def forget(self, run: int) -> None:
-        """Read a run again at the next time: it was changed."""
+    def forget(self, run: int | None) -> None:
+        """Read a run, or all if it is None, again at the next time: it was changed."""
         self._changed.add(run)
 
     def read(self, store: TraceStore, current: int | None, expanded: tuple[int, ...]) -> RunsView:
@@ -70,7 +70,7 @@ class ListedRuns:
         always = {*expanded, *changed, *((current,) if current is not None else ())}
         listed = set(found[:most]) | {run for run in found if run == current}
         known = {run: row for run, row in self._rows.items() if run in listed and row.outcome != "running"}
-        fresh = ({*found[:PAGE]} | always) & listed
+        fresh = {*(found if None in changed else found[:PAGE]), *always} & listed
         read = store.rows(fresh | (listed - known.keys()))
         self._rows = known | {row.run: row for row in read}
         rows = [self._rows[run] for run in sorted(self._rows, reverse=True)]

@@ -106,8 +106,7 @@ class Publisher:
             attached=not run.has_preset,
             message="Reading the page…",
         )
-        self._expanded = [run.state.run]
-        self.send_runs(self.query)
+        self.expand(run.state.run)
 
     def moving(
         self, task: str, seed: int, message: str, *, url: str, instruction: str, profile: str | None
@@ -221,8 +220,8 @@ class Publisher:
         self._listed.list_more(listed)
         self.send_runs(self.query)
 
-    def send_changed_run(self, run: int) -> None:
-        """Send the runs, one of which was changed."""
+    def send_changed_run(self, run: int | None = None) -> None:
+        """Send the runs, one of which was changed; None if it is not known which."""
         self._listed.forget(run)
         self.send_runs(self.query)
 

@@ -214,7 +214,7 @@ class Session:
         publisher.send_runs()
         if self._watching is not None:
             self._watching.cancel()
-        self._watching = asyncio.create_task(watch_others(services.store, lambda: self.send_runs(self.query)))
+        self._watching = asyncio.create_task(watch_others(services.store, publisher.send_changed_run))
         publisher.set_mode("empty", "Choose a task (Ctrl+N).")
 
     async def _close(self) -> None:

@@ -150,3 +150,9 @@ class RunsView(Record):
     query: str = ""
     current: int | None = None
     steps: dict[int, tuple[StepRow, ...]] = {}
+
+    def lacks(self, run: int) -> bool:
+        """Return whether a run was deleted, as far as the list tells: it would be in it."""
+        listed = {row.run for row in self.runs}
+        oldest = min(listed - {self.current}, default=run)
+        return run not in listed and not self.query and (not self.more or run > oldest)

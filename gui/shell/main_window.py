@@ -306,6 +306,8 @@ class MainWindow(WindowParts):
         row = next((row for row in view.runs if card is not None and row.run == card.run), None)
         if row is not None and row != card:
             self._show_run_card(row)
+        elif card is not None and view.lacks(card.run):
+            self.run_card.close_card()
 
     @Slot(object)
     def _show_run_card(self, row: RunRow) -> None:

@@ -86,6 +86,34 @@ def test_a_run_that_was_named_is_read_again(monkeypatch, store):
     assert [row.name for row in listed.read(store, None, ()).runs] == ["", "", "the first"]
 
 
+def test_all_that_is_listed_is_read_again_after_a_change_by_another_program(monkeypatch, store):
+    monkeypatch.setattr(listed_runs, "PAGE", 1)
+    for _ in range(3):
+        write_run(store, steps=1)
+    listed = ListedRuns()
+    listed.list_more(2)
+    listed.read(store, None, ())
+    with closing(TraceStore.open(store.path)) as elsewhere:
+        elsewhere.name_run(1, "the first")
+    listed.forget(None)
+    assert [row.name for row in listed.read(store, None, ()).runs] == ["", "", "the first"]
+
+
+def test_a_run_that_the_list_would_have_and_does_not_was_deleted(monkeypatch, store):
+    monkeypatch.setattr(listed_runs, "PAGE", 2)
+    for _ in range(5):
+        write_run(store, steps=1)
+    listed = ListedRuns()
+    listed._most = 2
+    store._database.execute("DELETE FROM runs WHERE run = 4")
+    view = listed.read(store, 1, ())
+    assert [run for run in range(1, 6) if view.lacks(run)] == [4]
+    listed.list_more(2)
+    assert [run for run in range(6) if listed.read(store, None, ()).lacks(run)] == [0, 4]
+    listed.look_for("something")
+    assert not listed.read(store, None, ()).lacks(4)
+
+
 def test_a_search_lists_what_it_finds_and_how_many_there_are(store):
     letter = write_run(store, instruction="Forward the e-mail")
     write_run(store, instruction="Book a flight")

@@ -9,7 +9,7 @@ from core.llm.openai_compatible import OpenAICompatibleLLM
 from core.schema.step import PHASES
 from core.trace.store import TraceStore
 from tests.core.stage import on, page_file, stop
-from tests.core.trace.making import write_run
+from tests.core.trace.making import start, write_run, write_step
 from tests.llm_server import Reply, call
 
 pytestmark = pytest.mark.browser
@@ -405,3 +405,15 @@ def test_a_run_that_another_program_writes_appears_by_itself(live):
     with closing(TraceStore.open(live.database)) as elsewhere:
         run = write_run(elsewhere, steps=1)
         live.wait(lambda: any(row.run == run for row in live.runs.runs), "the run of another program")
+
+
+def test_steps_of_a_run_that_was_opened_in_the_tree_still_come_after_another_task_was_opened(live):
+    live.settle()
+    with closing(TraceStore.open(live.database)) as elsewhere:
+        run = elsewhere.begin_run(start())
+        write_step(elsewhere, run, 1)
+        live.session.trace.open_run(run)
+        live.wait(lambda: len(live.runs.steps.get(run, ())) == 1, "its first step")
+        live.open()
+        write_step(elsewhere, run, 2)
+        live.wait(lambda: len(live.runs.steps.get(run, ())) == 2, "its second step")

@@ -1,6 +1,7 @@
 """The command palette: its entries, and the effect of a choice."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
@@ -76,7 +77,9 @@ class PaletteController(FeatureController):
 
     def open(self) -> None:
         """Show the palette with all current entries."""
-        self._service.list_resources()
+        before = self.window.remembered.found_before
+        runs = (one.name for one in before if one.kind == "run" and one.name.isdecimal())
+        self._service.list_resources(tuple(map(int, runs)))
         self._runs = self._exemplars = None
         self._pages = self._pages or page_entries()
         self._entries = self._read_entries()
@@ -145,10 +148,9 @@ class PaletteController(FeatureController):
         kept = tuple(
             PaletteEntry(one.kind, one.name, one.text, one.detail)  # type: ignore[arg-type]
             for one in before
-            if (one.kind, one.name) not in known and one.kind in ("run", "exemplar")
+            if (one.kind, one.name) not in known and one.kind == "exemplar"
         )
         shown = list(found_in((*self._entries, *kept), kinds, words, recent))
-        there = {entry.id for entry in shown}
         asked = bool(words) or len(kinds) == 1
         waiting: list[str] = []
         problems: list[str] = []
@@ -166,14 +168,19 @@ class PaletteController(FeatureController):
                 waiting.append(f"{kind}s")
             else:
                 problems += filter(None, (found.problem,))
-                shown += [entry for entry in entries if entry.id not in there]
+                fresh = {entry.id: entry for entry in entries}
+                shown = [
+                    replace(fresh.pop(one.id), recent=one.recent) if one.id in fresh else one for one in shown
+                ]
+                shown += fresh.values()
         self.shown.show_entries(shown, _note(shown, words, waiting, problems))
 
     @Slot(object)
     def _on_chosen(self, entry: PaletteEntry) -> None:
-        self.window.remembered.add_found(
-            FoundBefore(kind=entry.kind, name=entry.name, text=entry.text, detail=entry.detail)
-        )
+        kept = FoundBefore(kind=entry.kind, name=entry.name)
+        if entry.kind == "exemplar":  # All others are read anew.
+            kept = kept.replace(text=entry.text, detail=entry.detail)
+        self.window.remembered.add_found(kept)
         self._doing[entry.kind](entry.name)
 
     def _show_step(self, name: str) -> None:

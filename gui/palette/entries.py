@@ -152,6 +152,7 @@ def resource_entries(view: ResourcesView) -> Iterable[PaletteEntry]:
         yield PaletteEntry(
             "setting", setting.name, setting.name, f"{setting.meaning}: {setting.value}".lstrip(": ")
         )
+    yield from map(_run_entry, view.runs)
 
 
 def page_entries() -> tuple[PaletteEntry, ...]:

@@ -74,9 +74,11 @@ class PaletteService(Service[MatchingRuns]):
         await self._exemplars.settled()
 
     @command
-    async def list_resources(self) -> None:
-        """Send the policies and settings there are."""
-        self.resources_listed.send(await asyncio.to_thread(resources_of, self.services))
+    async def list_resources(self, runs: tuple[int, ...] = ()) -> None:
+        """Send the policies and settings there are, and those of these runs that are there."""
+        rows = await self.read(lambda store: store.rows(runs))
+        listed = await asyncio.to_thread(resources_of, self.services)
+        self.resources_listed.send(listed.replace(runs=rows))
 
     @command
     async def show_run(self, run: int) -> None:

@@ -40,7 +40,8 @@ class SettingRow(Record):
 
 
 class ResourcesView(Record):
-    """Entries besides commands, tasks, runs and exemplars."""
+    """Entries besides commands and tasks, and the runs that were chosen before."""
 
     policies: tuple[PolicyRow, ...] = ()
     settings: tuple[SettingRow, ...] = ()
+    runs: tuple[RunRow, ...] = ()

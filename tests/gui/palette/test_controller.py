@@ -140,7 +140,17 @@ def test_what_was_chosen_comes_first_the_next_time(opened, qtbot, session: Asked
     press(opened, qtbot, Qt.Key.Key_Return)
     assert service.asked[-1] == ("show_run", 7)
     opened.open()
-    assert ids(opened)[0] == ("run", "7")
+    assert service.asked[-1] == ("list_resources", (7,))
+    service.resources_listed.send(RESOURCES.replace(runs=(samples.run_row(7, name="as it is now"),)))
+    qtbot.waitUntil(lambda: ids(opened)[0] == ("run", "7"))
+    assert (opened.shown.rows[0].text, opened.shown.rows[0].recent) == ("Run 7  as it is now", True)
+    find(opened, qtbot, "now")
+    service.changed.send(MatchingRuns(words="now", rows=(samples.run_row(7, name="now another"),)))
+    qtbot.waitUntil(lambda: opened.shown.rows[0].text == "Run 7  now another")
+    assert ids(opened).count(("run", "7")) == 1
+    opened.open()
+    service.resources_listed.send(RESOURCES)
+    qtbot.waitUntil(lambda: ("run", "7") not in ids(opened))
 
 
 def test_a_disabled_command_comes_last_and_enter_only_tells_why(opened, qtbot, window, session):

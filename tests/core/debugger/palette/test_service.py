@@ -4,6 +4,7 @@ import pytest
 
 from core.agent.resources import agent_resources_of
 from core.debugger.palette.service import PaletteService, resources_of, runs_of, setting_meanings
+from core.debugger.palette.views import ResourcesView
 from core.settings.settings import FileSettings, load_settings
 from core.trace.store import TraceStore
 from tests.core.trace.making import write_run
@@ -45,6 +46,17 @@ def test_of_many_questions_in_a_row_the_last_is_answered(store, stand_in):
     session.done()
     assert [view.words for view in views] == ["lamp"]
     assert len(views[0].rows) == 1
+
+
+def test_runs_that_were_chosen_before_are_listed_as_they_are_now(store, stand_in, monkeypatch):
+    run = write_run(store, instruction="Buy a lamp")
+    store.name_run(run, "named since")
+    service, views = PaletteService(stand_in(store=store)), []
+    monkeypatch.setattr("core.debugger.palette.service.resources_of", lambda _services: ResourcesView())
+    service.resources_listed.connect(views.append)
+    service.list_resources((run, run + 1))
+    service.session.done()
+    assert [(row.run, row.name) for row in views[0].runs] == [(run, "named since")]
 
 
 def test_exemplars_are_found_by_words(tmp_path, store, stand_in):

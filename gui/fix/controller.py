@@ -6,7 +6,7 @@ from PySide6.QtCore import Slot
 
 from core.debugger.causes.records import Evidence, EvidencePart
 from core.debugger.fix.views import CausesView, Clue, FixView
-from core.debugger.session_view import SessionView
+from core.debugger.session_view import RunsView, SessionView
 from core.debugger.steps.views import StepView
 from core.schema.observation import Ref
 from gui.shell.feature import FeatureController
@@ -45,11 +45,12 @@ class FixController(FeatureController):
         self.follow(service.reported, self._take_report)
         self.follow(service.looked, self._show_causes)
         self.follow(window.session.session_changed, self._on_session)
+        self.follow(window.session.runs_changed, self._on_runs)
         window.runs.fix_requested.connect(self.open)
         window.step_shown.connect(self._on_step)
         self._in_view = 0
         """The run in view in the main window."""
-        self._ended: tuple[int | None, bool | None] | None = None
+        self._ended: tuple[int, bool | None] | None = None
         """The run that has ended, and whether it succeeded."""
         window.place("Causes").seen_changed.connect(lambda on: self._look() if on else None)
         window.causes.evidence_opened.connect(
@@ -112,8 +113,18 @@ class FixController(FeatureController):
 
     @Slot(object)
     def _on_session(self, view: SessionView) -> None:
-        ended = (view.run, view.success) if view.mode == "ended" else None
-        if ended is not None and ended != self._ended and view.run == self._in_view:
+        if view.run == self._in_view:
+            self._note_end((self._in_view, view.success) if view.mode == "ended" else None)
+
+    @Slot(object)
+    def _on_runs(self, view: RunsView) -> None:
+        """Follow a run in view that another program continues."""
+        for row in view.runs:
+            if row.run == self._in_view:
+                self._note_end((row.run, row.verdict.success) if row.outcome != "running" else None)
+
+    def _note_end(self, ended: tuple[int, bool | None] | None) -> None:
+        if ended is not None and ended != self._ended:
             self._look()
         self._ended = ended
 

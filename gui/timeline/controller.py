@@ -4,9 +4,10 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QElapsedTimer, QTimer, Slot
 
-from core.debugger.session_view import SessionView
+from core.debugger.session_view import RunsView, SessionView
 from core.debugger.steps.views import StepView
 from core.debugger.timeline.views import TimeView, seconds_shown
+from core.trace.records import RunRow
 from gui.shell.feature import FeatureController
 from gui.shell.main_window import MainWindow
 from gui.timeline.pictures import StepPicturesController
@@ -85,6 +86,8 @@ class TimelineController(FeatureController):
         self._step: StepView | None = None
         self._timed = 0
         """The run whose times were requested last."""
+        self._row: RunRow | None = None
+        """That run as it was when its times were read."""
         self._reading = QElapsedTimer()
         self._pause = _REST_MS
         self._rest = QTimer(self, singleShot=True)
@@ -92,6 +95,7 @@ class TimelineController(FeatureController):
         self.follow(service.changed, self._show_times)
         self.follow(service.logged, window.log.show_log)
         self.follow(window.session.session_changed, self._show_session)
+        self.follow(window.session.runs_changed, self._show_runs)
         window.step_shown.connect(self._on_step)
         window.place("Log").seen_changed.connect(lambda on: self._read_log() if on else None)
 
@@ -112,6 +116,13 @@ class TimelineController(FeatureController):
         if view.mode in ("waiting", "ended", "failed"):
             self._rest.start(_REST_MS)
 
+    @Slot(object)
+    def _show_runs(self, view: RunsView) -> None:
+        """Read the time again if the run in view has gone on: here, or in another program."""
+        changed = any(row.run == self._timed and row != self._row for row in view.runs)
+        if changed and not self._rest.isActive():
+            self._rest.start(self._pause)
+
     def _read_log(self) -> None:
         if self._step is not None:
             self._service.read_log(self._step.run, self._step.number)
@@ -131,6 +142,7 @@ class TimelineController(FeatureController):
     @Slot(object)
     def _show_times(self, view: TimeView) -> None:
         if view.run == self._timed:
+            self._row = view.row
             self.window.time.show_times(view)
             self.window.diff.show_steps(view.steps)
             if self._reading.isValid():

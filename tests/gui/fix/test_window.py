@@ -8,6 +8,7 @@ from pytestqt.qtbot import QtBot
 
 from core.debugger.editing.views import EditText
 from core.debugger.fix.views import CausesView, FixView, Rerun
+from core.schema.task import Verdict
 from gui.fix.controller import FixController
 from gui.fix.window import FixWindow
 from gui.shell.main_window import MainWindow
@@ -467,6 +468,11 @@ def test_causes_say_why_there_are_none_and_the_open_one_stays_open(
     asked = len(service.asked)
     session.session_changed.send(of_window.SESSION.replace(mode="ended", success=False))
     qtbot.waitUntil(lambda: service.asked[asked:] == [("look", run)])
+    row = of_window.run_row(run, outcome="done", verdict=Verdict(success=False))
+    for runs in ((row,), (row.replace(outcome="running"), of_window.run_row(run + 1)), (row,)):
+        session.runs_changed.send(of_window.RUNS.replace(runs=runs))
+        qtbot.waitUntil(lambda runs=runs: set(window.runs.model.runs()) == {one.run for one in runs})
+    qtbot.waitUntil(lambda: service.asked[asked:] == [("look", run)] * 2)
     service.looked.send(CausesView(run=run + 1, clues=samples.VIEW.clues))
     service.looked.send(CausesView(run=run, clues=samples.VIEW.clues[:1]))
     qtbot.waitUntil(lambda: len(window.causes.view.clues) == 1)

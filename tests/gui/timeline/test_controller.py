@@ -61,6 +61,21 @@ def test_what_is_read_follows_the_step_in_view_and_the_time_bar_is_reached_by_it
     assert session.asked[-1] == ("show_step", 18, 3)
 
 
+def test_what_another_program_does_to_the_run_in_view_is_read_and_nothing_else(
+    window, controller, service, session, qtbot
+):
+    row = samples.run_row(18, outcome="running", steps=5)
+    session.step_changed.send(samples.recorded_step())
+    service.changed.send(reading_samples.times().replace(run=18, row=row))
+    qtbot.waitUntil(lambda: window.time.film.view.row == row)
+    qtbot.waitUntil(lambda: window.step_in_view == samples.recorded_step())
+    session.runs_changed.send(samples.RUNS.replace(runs=(samples.run_row(19), row)))
+    qtbot.waitUntil(lambda: window.runs.model.run_index(19).isValid())
+    service.asked.clear()
+    session.runs_changed.send(samples.RUNS.replace(runs=(row.replace(steps=6),)))
+    qtbot.waitUntil(lambda: service.asked == [("read_times", 18)])
+
+
 def test_the_axis_says_which_page_of_which_step_is_in_view(window, controller, service, session, qtbot):
     service.changed.send(reading_samples.times())
     qtbot.waitUntil(lambda: window.time.title.text() == "Step 5 of 5")

@@ -47,10 +47,10 @@ class ListedRuns:
         """How often all was asked for, and for which of these it was read last."""
         self._whole_at = 0.0
 
-    def look_for(self, query: str) -> None:
-        """List the newest runs that match; where the words are the same, as many as before."""
+    def look_for(self, query: str | None) -> None:
+        """List the newest runs that match; where the words are the same, or None, as many as before."""
         self._asked += 1
-        if query != self.query:
+        if query is not None and query != self.query:
             self.query, self._most = query, PAGE
 
     def list_more(self, listed: int) -> None:

@@ -158,7 +158,7 @@ class Publisher:
         self.change(success=verdict.success, reward=verdict.reward, answer=run.state.answer)
         self.set_mode("ended", f"{words}{judged}.{why}")
         self.publish_step(run)
-        self.send_runs(self.query)
+        self.send_runs()
 
     # Steps
 
@@ -180,6 +180,8 @@ class Publisher:
 
     def show_recorded(self, run: int, number: int, side: Side | None = None) -> None:
         """Show a stored step over the live page, or the current step if no `side` of it is wanted."""
+        if run not in self._expanded:
+            self.expand(run)
         under_way = self._current.under_way
         current = under_way is not None and (under_way.state.run, under_way.state.number) == (run, number)
         if current and side is None:
@@ -208,25 +210,20 @@ class Publisher:
     def expand(self, run: int) -> None:
         if run not in self._expanded:
             self._expanded.append(run)
-        self.send_runs(self.query)
-
-    @property
-    def query(self) -> str:
-        """The words that the runs sent last were looked for by."""
-        return self._listed.query
+        self.send_runs()
 
     def send_more_runs(self, listed: int) -> None:
         """Send the runs with a page of older ones, in addition to the `listed` that were sent."""
         self._listed.list_more(listed)
-        self.send_runs(self.query)
+        self.send_runs()
 
     def send_changed_run(self, run: int | None = None) -> None:
         """Send the runs, one of which was changed; None if it is not known which."""
         self._listed.forget(run)
-        self.send_runs(self.query)
+        self.send_runs()
 
-    def send_runs(self, query: str = "") -> None:
-        """Send the runs that match, with the steps of those that were opened."""
+    def send_runs(self, query: str | None = None) -> None:
+        """Send the runs that match, with the steps of those that were opened; None for the words as before."""
         store = self._current.store
         if store is None:
             return
@@ -244,7 +241,7 @@ class Publisher:
         store = self._current.store
         step = store.under_way(run) if store is not None else None
         if store is None or step is None:
-            self.send_runs(self.query)
+            self.send_runs()
             return
         expanded, rows = tuple(self._expanded), step.own_steps
         self._runs.ask(

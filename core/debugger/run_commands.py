@@ -372,7 +372,7 @@ class TaskCommands(SessionCommands):
             )
         except BackstepError as error:
             publisher.fail(f"{opening.task} could not be opened: {error}")
-            publisher.send_runs(publisher.query)  # The run before has ended, though no other has begun.
+            publisher.send_runs()  # The run before has ended, though no other has begun.
             return None
         self._runner.adopt(run)
         if opening.profile:
@@ -441,6 +441,5 @@ class TraceCommands(SessionCommands):
         self._publisher.log("info", "import", outcome)
         self._publisher.send_runs()
         if run is not None and (steps := store.steps(run)):
-            self._publisher.expand(run)
             self._publisher.show_recorded(run, steps[0].number)
         self._publisher.tell(outcome)

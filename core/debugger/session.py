@@ -121,7 +121,7 @@ class Session:
         async def work() -> None:
             if self._current.services is not None:
                 self.offer()
-                self.send_runs(self.query)
+                self.send_runs()
             self.change()
             if self._current.run is not None:
                 self._publisher.publish_step(self._current.run)
@@ -169,11 +169,6 @@ class Session:
     @property
     def store(self) -> TraceStore | None:
         return self._current.store
-
-    @property
-    def query(self) -> str:
-        """The words that runs were looked for by last."""
-        return self._publisher.query
 
     def offer(self) -> None:
         """Announce once more what can be chosen, after a change of it."""

@@ -78,8 +78,11 @@ class ViewCommands(CommandGroup):
         self.elements = elements
 
     def _neighbour(self, offset: int) -> tuple[int, int] | None:
-        step = self.window.step_in_view
-        return None if step is None else self.window.runs.model.neighbour(step.run, step.number, offset)
+        """Return the step before or after the one in view, also of a run that the tree does not list."""
+        if (step := self.window.step_in_view) is None:
+            return None
+        sources = self.window.runs.model, self.window.time.film.view
+        return next(filter(None, (one.neighbour(step.run, step.number, offset) for one in sources)), None)
 
     def _why_no_previous(self) -> str:
         none = "There is no recorded step before the one in view"

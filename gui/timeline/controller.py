@@ -145,6 +145,7 @@ class TimelineController(FeatureController):
             self._row = view.row
             self.window.time.show_times(view)
             self.window.diff.show_steps(view.steps)
+            self.window.commands.refresh()
             if self._reading.isValid():
                 self._pause = max(_REST_MS, _SHARE * self._reading.elapsed())
                 self._reading.invalidate()

@@ -122,7 +122,7 @@ class Branches(SessionCommands):
                 if self._publisher.session.mode != "opening":
                     raise
                 self._publisher.fail(f"The page was not restored: {error}")
-                self._publisher.send_runs(self._publisher.query)
+                self._publisher.send_runs()
                 return _Moved(failure=error)
 
         moved = await self._openings.only(whole) or _Moved()

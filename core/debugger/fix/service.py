@@ -551,7 +551,7 @@ class FixService(Service[FixView]):
             self.show(problem=why)
         elif why:
             self.session.tell(f"The proof for run {run} ended: {why}")
-        self.session.send_runs(self.session.query)
+        self.session.send_runs()
 
     def _show_proof(self) -> None:
         self.send(self._with_proof(self.view))

@@ -211,7 +211,7 @@ class LivePage(SessionCommands):
         publisher = self._publisher
         publisher.change(**publisher.figures())
         publisher.publish_step(run)
-        publisher.send_runs(publisher.query)
+        publisher.send_runs()
 
     async def _take_back(self) -> None:
         """Take the page of the current run back if the person has it, and stop recording."""

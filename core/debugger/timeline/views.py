@@ -130,6 +130,13 @@ class TimeView(Record):
             None,
         )
 
+    def neighbour(self, run: int, number: int, offset: int) -> tuple[int, int] | None:
+        """Return run and number of the step that is `offset` steps further; None if there is none."""
+        at = self.position(run, number)
+        if at is None or not 0 <= at + offset < len(self.steps):
+            return None
+        return self.steps[at + offset].run, self.steps[at + offset].number
+
 
 class FilmPictures(Record):
     """The requested pictures of the filmstrip, by the name of their blob."""

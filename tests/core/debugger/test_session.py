@@ -274,6 +274,13 @@ def test_runs_are_searched_and_exported(live, server, tmp_path):
         assert "zebra" in path.read_text()
     live.session.trace.export_run(run, "html", str(tmp_path / "no" / "folder.html"))
     live.wait(lambda: "cannot be written" in live.told)
+    # A run that is imported leaves the search, too.
+    path = tmp_path / "recording.json"
+    path.write_text('{"title": "lamp", "steps": [{"type": "click", "selectors": [["#go"]]}]}')
+    live.session.trace.import_run(str(path))
+    live.wait(lambda: live.step.run not in (0, run), "the imported run")
+    live.settle()
+    assert live.runs.query == "no such word"
 
 
 def test_the_budget_of_steps_can_be_changed_while_it_runs(live, server, tmp_path):
@@ -405,6 +412,8 @@ def test_a_run_that_another_program_writes_appears_by_itself(live):
     with closing(TraceStore.open(live.database)) as elsewhere:
         run = write_run(elsewhere, steps=1)
         live.wait(lambda: any(row.run == run for row in live.runs.runs), "the run of another program")
+        live.session.trace.show_step(run, 1)
+        live.wait(lambda: len(live.runs.steps.get(run, ())) == 1, "its steps")
 
 
 def test_steps_of_a_run_that_was_opened_in_the_tree_still_come_after_another_task_was_opened(live):

@@ -61,19 +61,37 @@ def test_what_is_read_follows_the_step_in_view_and_the_time_bar_is_reached_by_it
     assert session.asked[-1] == ("show_step", 18, 3)
 
 
-def test_what_another_program_does_to_the_run_in_view_is_read_and_nothing_else(
-    window, controller, service, session, qtbot
-):
+def test_what_another_program_does_to_the_run_in_view_is_read(window, controller, service, session, qtbot):
     row = samples.run_row(18, outcome="running", steps=5)
-    session.step_changed.send(samples.recorded_step())
+    qtbot.waitUntil(lambda: window.view == samples.SESSION)
+    for run in (17, 18):
+        session.step_changed.send(samples.recorded_step().replace(run=run))
+        qtbot.waitUntil(lambda run=run: service.asked[-1] == ("read_times", run))
     service.changed.send(reading_samples.times().replace(run=18, row=row))
     qtbot.waitUntil(lambda: window.time.film.view.row == row)
-    qtbot.waitUntil(lambda: window.step_in_view == samples.recorded_step())
     session.runs_changed.send(samples.RUNS.replace(runs=(samples.run_row(19), row)))
     qtbot.waitUntil(lambda: window.runs.model.run_index(19).isValid())
     service.asked.clear()
     session.runs_changed.send(samples.RUNS.replace(runs=(row.replace(steps=6),)))
-    qtbot.waitUntil(lambda: service.asked == [("read_times", 18)])
+    qtbot.waitUntil(lambda: ("read_times", 18) in service.asked)
+
+
+def test_the_steps_of_a_run_that_the_tree_does_not_list_are_gone_through_by_key(
+    window, controller, service, session, qtbot
+):
+    session.step_changed.send(samples.recorded_step())
+    qtbot.waitUntil(lambda: window.step_in_view == samples.recorded_step())
+    previous, following = (window.actions_by_name[name] for name in ("previous", "next_recorded"))
+    assert not previous.isEnabled()
+    service.changed.send(reading_samples.times())
+    qtbot.waitUntil(previous.isEnabled)
+    previous.trigger()
+    assert session.asked[-1] == ("show_step", 18, 2)
+    following.trigger()
+    assert session.asked[-1] == ("show_step", 18, 4)
+    session.step_changed.send(samples.recorded_step().replace(run=17))
+    qtbot.waitUntil(lambda: not previous.isEnabled())
+    assert not following.isEnabled()
 
 
 def test_the_axis_says_which_page_of_which_step_is_in_view(window, controller, service, session, qtbot):

@@ -222,7 +222,6 @@ class AttachDialog(QDialog):
     def _refresh(self) -> None:
         elsewhere = not self.command.text().strip()
         self.attach_button.setText("Show addresses" if elsewhere else "Attach")
-        self.attach_button.setShortcut("Ctrl+Return")  # Editing the text hides it.
         own = not self.task.text().strip()
         for field in (self.url, self.instruction):
             field.setEnabled(own)

@@ -153,7 +153,6 @@ class ForkDialog(QDialog):
         self.fork_button.setEnabled(view.ready and not view.busy and known)
         why = "" if known else "; first confirm what cannot be taken back"
         self.fork_button.setText("Fork" if differs else "Go back")
-        self.fork_button.setShortcut("Ctrl+Return")  # Another text makes the key invalid.
         self.fork_button.setToolTip(f"{_FORK if differs else _BACK} (Ctrl+Enter){why}")
         self.bisect_button.setEnabled(view.ready and not view.busy)
         self.undo_button.setEnabled(self.form.can_undo and not view.busy)

@@ -119,7 +119,6 @@ class TextEditor(QDialog):
         wrong = self._view.problem if self._view.text == self.text else ""
         why = self._why_not or wrong
         self.apply_button.setText("Save" if is_file else "Apply")
-        self.apply_button.setShortcut("Ctrl+Return")  # Another text makes the key invalid.
         words = "Save the file" if is_file else "Replace the current text with this"
         self.apply_button.setEnabled(not why)
         self.apply_button.setToolTip(why or f"{words} (Ctrl+Enter)")

@@ -158,7 +158,7 @@ class FixWindow(QDialog):
         self.fresh_button = key_button("Run afresh", fresh, "Alt+A", self.fresh_requested.emit, self)
         close = "Close the window; a draft is kept until it is saved"
         self.close_button = key_button("Close", close, "Esc", self.close, self)
-        self.rerun_button = key_button("", "", "", self._on_rerun, self)
+        self.rerun_button = key_button("", "", "Ctrl+Return", self._on_rerun, self)
 
     @property
     def view(self) -> FixView:
@@ -277,7 +277,6 @@ class FixWindow(QDialog):
             kind, "Save and run again"
         )
         self.rerun_button.setText(words)
-        self.rerun_button.setShortcut("Ctrl+Return")  # Another text makes the key invalid.
         does = "Save the file, go" if saves else "Go"
         tip = f"{does} back to step {view.step} on a branch, and run from there to the end (Ctrl+Enter)"
         self.rerun_button.setToolTip(why or tip)
@@ -292,7 +291,6 @@ class FixWindow(QDialog):
         else:
             keep = "Keep what was saved as your own copy"
         self.keep_button.setText("Retire it" if retires else "Keep")
-        self.keep_button.setShortcut("Alt+K")
         self.keep_button.setToolTip(f"{keep} (Alt+K)")
         self.keep_button.setEnabled((retires or keeps or bool(view.unkept)) and not busy)
         succeeded = view.rerun is not None and view.rerun.success is True
@@ -301,7 +299,6 @@ class FixWindow(QDialog):
         extra = {"exemplar": "Show it in the library…"}.get(kind, "Edit its reply…" if view.attached else "")
         self.extra_button.setVisible(bool(extra))
         self.extra_button.setText(extra)
-        self.extra_button.setShortcut("Alt+E")
         lost = view.rerun is not None and view.rerun.state == "lost"
         self.fresh_button.setVisible(bool(view.ready and not view.attached and (lost or view.why_not)))
         self.bisect_button.setEnabled(bool(view.steps))
@@ -315,7 +312,6 @@ class FixWindow(QDialog):
         proposed = clue is not None and clue.candidate is not None
         files = view.place is not None and view.place.kind not in ("exemplar", "action")
         button.setText("Cancel the proof" if view.proving else "Prove")
-        button.setShortcut("Alt+F")
         button.setEnabled(bool(view.proving) or ((files or proposed) and not busy))
         is_own = view.place is not None and view.place.name in view.unkept
         what = "your text" if not proposed or self._edited or is_own else "the change of this cause"
@@ -338,7 +334,6 @@ class FixWindow(QDialog):
         self.propose_button.setVisible(not view.attached and view.success is not True)
         words = f"Propose with {cut_middle(llm, _LLM_LETTERS)}" if llm else "Propose with an LLM"
         self.propose_button.setText("Cancel the question" if view.proposing else words)
-        self.propose_button.setShortcut("Alt+L")
         can = bool(llm) and view.ready and not busy and not view.proving
         self.propose_button.setEnabled(view.proposing or can)
         asks = f"Ask {llm} for a change that may mend this run; nothing is written (Alt+L)"

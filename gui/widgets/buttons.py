@@ -25,6 +25,17 @@ ICON_BESIDE_TEXT = QSize(20, 15)
 """The icon size of a button with text, wide enough to leave a gap between them."""
 
 
+class _KeyButton(QPushButton):
+    """Keeps its key when its text changes, where Qt takes the key that the new text marks, or none."""
+
+    key = ""
+
+    def setText(self, text: str) -> None:
+        super().setText(text)
+        if self.key:
+            self.setShortcut(self.key)
+
+
 def key_button(
     text: str,
     words: str,
@@ -38,8 +49,9 @@ def key_button(
 
     Esc is only shown: a dialog already handles that key.
     """
-    button = QPushButton(text, parent, autoDefault=False)
+    button = _KeyButton(text, parent, autoDefault=False)
     if key and key != "Esc":
+        button.key = key
         button.setShortcut(key)
     button.setToolTip(f"{words} ({key.replace('Return', 'Enter')})" if key else words)
     button.clicked.connect(lambda: do())

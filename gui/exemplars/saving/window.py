@@ -175,7 +175,6 @@ class SavingWindow(QDialog):
         )
         set_tone(self.plays, {True: "good", False: "bad", None: "dim"}[played.success if played else None])
         self.replay_button.setText("Cancel replay" if view.playing else "Replay")
-        self.replay_button.setShortcut("Ctrl+R")
         self.replay_row.setVisible(view.exemplar is not None)
 
     def _draw_preview(self) -> None:
@@ -202,7 +201,6 @@ class SavingWindow(QDialog):
         saved = view.saved
         able = view.exemplar is not None and not view.problem and not view.busy
         self.save_button.setText("Save anyway" if view.question else "Save")
-        self.save_button.setShortcut("Ctrl+Return")
         self.save_button.setEnabled(able and (saved is None or saved.undone or self._idle.isActive()))
         self.edit_button.setEnabled(able)
         self.undo_button.offer(

@@ -30,7 +30,7 @@ from gui.shell.run_commands import ActionCommands, EditCommands, SteppingCommand
 from gui.shell.view_commands import FileCommands, HelpCommands, LayoutCommands, PageCommands, ViewCommands
 from gui.shell.window_frame import Heartbeat, present
 from gui.widgets.editable import EditablePanel
-from gui.widgets.enabled_commands import why_no_devtools
+from gui.widgets.enabled_commands import BUSY, why_no_devtools
 from gui.widgets.relay import Relay
 from gui.widgets.remembered import OpenedTask
 
@@ -43,8 +43,6 @@ _LOW = 480
 """Height in pixels of a window that has no room for the filmstrip, for the normal text size."""
 _PAGE = 250
 """Height in pixels that the page gets if the docks below it can shrink; a message below the page gets its own."""
-_GOING_ON = ("running", "asking", "acting")
-"""Modes in which the next step follows soon."""
 _FIRST_PAINT_MS = 300
 """Stalls are measured from the first paint of the window."""
 _STALLS_MS = 60_000
@@ -318,14 +316,14 @@ class MainWindow(WindowParts):
 
     @Slot(object)
     def _show_step(self, step: StepView) -> None:
-        before, self._step = self._step, step
+        before, self._step = self._step, step if step.run else None
         if not step.live or (before is not None and not before.live):
             self.run_card.close_card()
         if not (step.live and self.page.looking):
             self.time.show_step(step)
         self.page.show_step(step)
         self.docks.folding.show_step(step)
-        self._updates.show_step(step, going_on=step.live and self.view.mode in _GOING_ON)
+        self._updates.show_step(step, going_on=step.live and self.view.mode in BUSY)
         self._mark_kept()
         self.elements.show_step(step)
         self.commands.refresh()
@@ -338,7 +336,6 @@ class MainWindow(WindowParts):
     def _show_no_step(self) -> None:
         """Clear what belongs to a run that is no longer current."""
         self._show_step(StepView(run=0, number=0))
-        self._step = None
         self.page.show_live_page(LivePageView())
 
     @Slot(object)

@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 from core.debugger.catalogue import Catalogue
 from core.debugger.live_page import Picked
 from core.debugger.session_view import SessionView
+from core.debugger.steps.views import StepView
 from core.schema.observation import Box
 from core.trace.exports.registry import FORMATS
 from gui.shell.docks import PANELS
@@ -306,6 +307,18 @@ def test_a_task_is_opened_again_and_with_the_next_seed_and_no_key_is_lost(
         assert session.asked[-1][0] == "step", mode
         show(qtbot, window, session, task="miniwob/book-flight", seed=3, mode="ended")
         assert not window.actions_by_name["run"].isEnabled(), mode
+
+
+def test_without_a_task_nothing_is_in_view_once_a_stored_run_was_left(
+    window: MainWindow, session, qtbot: QtBot
+):
+    show(qtbot, window, session, run=None, task="", mode="empty")
+    session.step_changed.send(samples.recorded_step())
+    of_run = [window.actions_by_name[name] for name in ("export", "bisect", "fix")]
+    qtbot.waitUntil(lambda: all(action.isEnabled() for action in of_run))
+    session.step_changed.send(StepView(run=0, number=0))
+    qtbot.waitUntil(lambda: not any(action.isEnabled() for action in of_run))
+    assert window.step_in_view is None
 
 
 def test_a_task_of_the_open_web_is_opened_again_with_the_page_and_profile_of_its_run_whatever_was_opened_last(

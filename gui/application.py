@@ -88,8 +88,7 @@ class Application:
         from gui.widgets.relay import Relay
 
         window = MainWindow(self.area, QSettings())
-        if self._theme != "system":
-            window.theme.choose(self._theme)
+        window.theme.prefer(self._theme)
         window.show_at_first()
         made: Signal[Session] = Signal()
         relay = Relay(made, parent=window)

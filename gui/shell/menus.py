@@ -285,7 +285,7 @@ def _themes(theme: Theme, window: QMainWindow) -> QMenu:
     themes = QMenu("T&heme", window)
     schemes = (("system", "As the &system"), ("light", "&Light"), ("dark", "&Dark"))
     add_choices(themes, schemes, theme.choose)
-    check_choice(themes, theme.choice)
+    themes.aboutToShow.connect(lambda: check_choice(themes, theme.choice))
     return themes
 
 

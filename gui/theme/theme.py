@@ -151,6 +151,12 @@ class Theme(QObject):
         self._settings.setValue(_KEY, choice)
         self._apply()
 
+    def prefer(self, choice: Choice) -> None:
+        """Use this scheme unless the person has chosen one; it is not remembered."""
+        if choice != self._choice and not self._settings.contains(_KEY):
+            self._choice = choice
+            self._apply()
+
     def resize_text(self, percent: int) -> None:
         """Use this text size from now on and remember it; existing windows adapt."""
         ratio, self.text_size = percent / self.text_size, percent

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 
 import core
@@ -130,3 +131,10 @@ def test_messages_of_core_name_the_key_of_what_they_advise(window):
             named = window.actions_by_name[advice[words]].shortcut().toString()
             assert key == named, f"{path.name}: {words} ({key})"
     assert set(found) == set(advice)
+
+
+def test_the_theme_that_holds_is_checked_also_where_the_settings_file_says_it(window):
+    window.theme.prefer("dark")
+    themes = next(menu for menu in window.findChildren(QMenu) if menu.title() == "T&heme")
+    themes.aboutToShow.emit()
+    assert [one.text() for one in themes.actions() if one.isChecked()] == ["&Dark"]

@@ -44,6 +44,21 @@ def test_the_choice_is_remembered(qapp, settings: QSettings):
     assert Theme(settings).tokens is DARK
 
 
+def test_what_the_settings_file_says_is_used_until_the_person_chooses_and_not_remembered(
+    qapp, settings: QSettings
+):
+    theme = Theme(settings)
+    theme.prefer("dark")
+    assert (theme.choice, theme.tokens) == ("dark", DARK)
+    assert Theme(settings).choice == "system"
+    theme.choose("light")
+    theme.prefer("dark")
+    assert theme.tokens is LIGHT
+    theme.choose("system")
+    theme.prefer("dark")
+    assert theme.choice == "system"
+
+
 def test_a_choice_that_nobody_knows_counts_as_the_systems(qapp, settings: QSettings):
     settings.setValue("theme", "purple")
     assert Theme(settings).choice == "system"

@@ -81,6 +81,8 @@ class Publisher:
         return {
             "step": run.state.number,
             "phase": None if run.ended else run.next_phase,
+            "page_actions": totals.page_actions,
+            "most_page_actions": run.state.budget.page_actions,
             "calls": totals.llm_calls,
             "tokens": totals.prompt_tokens + totals.completion_tokens,
             "cost": totals.cost,
@@ -105,6 +107,7 @@ class Publisher:
             seeded=episode.task.seeded,
             attached=not run.has_preset,
             message="Reading the page…",
+            **self.figures(),
         )
         self.expand(run.state.run)
 

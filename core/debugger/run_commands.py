@@ -151,7 +151,7 @@ class RunCommands(SessionCommands):
         """End runs after this many page actions, the current one too."""
         if self._current.run is not None:
             self._current.run.state.budget.page_actions = max(1, count)
-        self._publisher.change(max_steps=max(1, count))
+        self._publisher.change(max_steps=max(1, count), **self._publisher.figures())
 
 
 class AgentSettings(SessionCommands):

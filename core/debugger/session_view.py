@@ -103,6 +103,10 @@ class SessionView(Record):
     step: int = 0
     """The current step, or the last one; 0 before the first."""
     max_steps: int = 30
+    """The limit of runs that are opened from now on."""
+    page_actions: int = 0
+    most_page_actions: int = 30
+    """Page actions after which the run ends."""
     phase: Phase | None = None
     """The phase that comes next, or is in progress."""
     calls: int = 0

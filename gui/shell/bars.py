@@ -343,10 +343,11 @@ class StatusLine(QStatusBar):
 
 
 def _facts(view: SessionView) -> str:
-    """Return the status bar's line, such as ``4 of at most 30 steps · phase review · 3 calls · …``."""
+    """Return the status bar's line, such as ``4 of at most 30 page actions · phase review · 3 calls · …``."""
     if view.run is None:
         return {"opening": "opening the task…", "failed": "no run"}.get(view.mode, "no task is open")
-    parts = [] if view.attached else [f"{view.step} of at most {count(view.max_steps, 'step')}"]
+    limit = f"{view.page_actions} of at most {count(view.most_page_actions, 'page action')}"
+    parts = [] if view.attached else [limit]
     if view.phase and view.mode not in ("ended", "failed"):
         parts.append(f"phase {view.phase}")
     parts.append(count(view.calls, "call"))

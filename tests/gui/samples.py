@@ -199,6 +199,7 @@ SESSION = SessionView(
     preset="laser",
     llm="gpt-4o",
     step=5,
+    page_actions=4,
     phase="review",
     calls=3,
     tokens=5120,

@@ -100,7 +100,7 @@ class LogModel(RowsModel):
     def copied(self, row: LogRow) -> str:
         """Return a line as it is copied."""
         level = f"{row.of.level:<7}  " if isinstance(row.of, LogLine) else ""
-        return f"{clock(row.time)}  {row.moment:<6}  {row.sign:<10}  {level}{row.whole}"
+        return f"{clock(row.time):<12}  {row.moment:<6}  {row.sign:<10}  {level}{row.whole}"
 
     def _merge(self) -> None:
         self.all = sorted((*self.of_step, *self._program), key=lambda row: row.time)
@@ -148,7 +148,7 @@ class _Painter(RowDelegate):
             painter.fillRect(rect, self.theme.colour("selected"))
         painter.setFont(self.theme.machine_font())
         wide = painter.fontMetrics().horizontalAdvance
-        moment = clock(row.time) if row.time else ""  # Nothing of a step may have a time.
+        moment = clock(row.time)
         at = rect.left() + 12
         for text, tone, letters in (
             (moment, "dim", 13),

@@ -214,7 +214,8 @@ class LogPanel(QWidget):
         none_fits = "" if self.model.rows else "No line matches the filter and the search above."
         self.or_words.say(empty or none_fits)
         left_out = sum(counts(self._log.parts).values()) - len(page_rows(self._log.parts))
-        total, wrong = self.model.total + left_out, self.model.wrong
+        notes = sum(row.source == "note" for row in self.model.of_step)
+        total, wrong = self.model.total + left_out - notes, self.model.wrong
         self.fact_changed.emit(
             f"{thousands(total)}{f', {thousands(wrong)} wrong' if wrong else ''}" if total else ""
         )

@@ -194,4 +194,7 @@ def one_line(text: str) -> str:
 
 
 def clock(moment: float) -> str:
+    """Return the time of a line as it is read; nothing of a step may have one."""
+    if not moment:
+        return ""
     return time.strftime("%H:%M:%S", time.localtime(moment)) + f".{int(moment % 1 * 1000):03d}"

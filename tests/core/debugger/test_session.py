@@ -289,10 +289,12 @@ def test_the_budget_of_steps_can_be_changed_while_it_runs(live, server, tmp_path
     live.open("web/open", url=page_file(tmp_path, GO), instruction="Go.")
     live.session.run_commands.step()
     live.wait_phase("review")
+    assert (live.view.page_actions, live.view.most_page_actions) == (0, 2)
     live.session.run_commands.set_max_steps(1)
+    live.wait(lambda: live.view.most_page_actions == 1)
     live.session.run_commands.run()
     view = live.wait_mode("ended")
-    assert (view.step, live.row(view.run).outcome) == (1, "budget")
+    assert (view.step, view.page_actions, live.row(view.run).outcome) == (1, 1, "budget")
 
 
 def test_an_action_that_cannot_be_undone_waits_until_it_is_taken_knowingly(live, server, tmp_path):

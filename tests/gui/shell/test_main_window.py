@@ -58,7 +58,7 @@ def test_what_the_session_sends_reaches_every_panel_each_of_which_has_a_name_and
     facts = window.status.facts.text().replace("\u202f", " ")
     assert (
         facts
-        == "5 of at most 30 steps · phase review · 3 calls · 5 120 tokens · $0.02 · 84 ms outside the LLM"
+        == "4 of at most 30 page actions · phase review · 3 calls · 5 120 tokens · $0.02 · 84 ms outside the LLM"
     )
     for button in window.findChildren(QToolButton):
         if button.isVisible() and not button.objectName().startswith("qt_"):

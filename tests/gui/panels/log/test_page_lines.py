@@ -39,6 +39,8 @@ def test_it_says_what_to_do_where_there_is_nothing(panel):
 def test_it_says_why_there_is_no_page_log_also_between_lines_of_the_program(panel):
     panel.show_lines((LogLine(time=5.0, level="info", source="llm", text="ready"),))
     panel.choice.setCurrentText("This step")
+    facts = []
+    panel.fact_changed.connect(facts.append)
     for view, said in (
         (None, "is being read"),
         (PageLogView(run=1, step=2, message="This step was stored before."), "This step was stored before."),
@@ -48,6 +50,8 @@ def test_it_says_why_there_is_no_page_log_also_between_lines_of_the_program(pane
         panel.gather()
         (text,) = texts(panel)
         assert said in text
+        assert facts[-1] == "1"  # It is no line of a page, and has no time.
+        assert panel.model.copied(panel.model.rows[0]).split() == ["page", *text.split()]
 
 
 def test_each_kind_has_its_words_and_what_went_wrong_is_counted(panel, qtbot):

@@ -94,8 +94,9 @@ class ViewCommands(CommandGroup):
 
     def _why_not_now(self) -> str:
         window = self.window
-        shown = not self.is_live or window.page.pointing or window.run_card.row is not None
-        is_now = not shown and not window.page.messages.shown and self.elements.pinned is None
+        page = window.page
+        shown = not self.is_live or page.pointing or page.looking or window.run_card.row is not None
+        is_now = not shown and not page.messages.shown and self.elements.pinned is None
         return "The step under way is in view already" if is_now else ""
 
     def _why_no_recorded(self) -> str:
@@ -139,7 +140,7 @@ class ViewCommands(CommandGroup):
             self.elements.pin(None)
         elif window.time.is_playing:
             window.time.stop_playing()
-        elif window.time.film.is_scrubbing:
+        elif window.page.looking:
             window.time.film.end_scrubbing()
         elif window.run_card.row is not None:
             window.run_card.close_card()

@@ -50,8 +50,11 @@ class StepPicturesController(FeatureController):
     @Slot(int, int)
     def _on_scrubbed(self, run: int, number: int) -> None:
         """Show a step large at once, but not in the panels yet."""
-        self._scrubbing = self.window.page.looking = True
+        begins, self._scrubbing = not self._scrubbing, True
+        self.window.page.looking = True
         self.window.run_card.close_card()
+        if begins:
+            self.window.commands.refresh()
         self.window.time.show_viewed(run, number)
         self._ask(run, number)
 
@@ -62,8 +65,13 @@ class StepPicturesController(FeatureController):
 
     @Slot()
     def _on_scrub_ended(self) -> None:
+        """Show the step before again."""
         self._on_rested()
-        self.window.session.trace.show_now()
+        step, trace = self.window.step_in_view, self.window.session.trace
+        if step is None or step.live:
+            trace.show_now()
+        else:
+            trace.show_step(step.run, step.number, step.side)
 
     @Slot(int, int)
     def _ask(self, run: int, number: int) -> None:

@@ -162,6 +162,25 @@ def test_scrubbing_shows_steps_over_the_page_and_only_the_last_of_those_overtake
     assert window.time.sides[None].isChecked()
 
 
+@pytest.mark.parametrize("live", [True, False])
+def test_escape_while_scrubbing_returns_to_the_step_before(window, controller, service, session, qtbot, live):
+    before = samples.STEP if live else samples.recorded_step().replace(side="after")
+    service.changed.send(reading_samples.times())
+    session.step_changed.send(before)
+    qtbot.waitUntil(lambda: len(window.time.film.view.steps) == 5 and window.step_in_view == before)
+    film, now = window.time.film, window.actions_by_name["now"]
+    assert now.isEnabled() == (not live)
+    film.go(-2)
+    qtbot.waitUntil(now.isEnabled)
+    session.asked.clear()
+    now.trigger()
+    assert not film.is_scrubbing
+    wanted = ("show_now",) if live else ("show_step", 18, before.number, "after")
+    assert session.asked == [wanted]
+    session.step_changed.send(before.replace(observation=samples.ABSTRACTED))
+    qtbot.waitUntil(lambda: film.at.number == before.number)
+
+
 def test_a_look_at_a_page_after_a_step_ends_with_the_live_page(window, controller, service, session, qtbot):
     service.look = lambda run, number: None
     service.changed.send(reading_samples.times())

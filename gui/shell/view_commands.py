@@ -109,13 +109,15 @@ class ViewCommands(CommandGroup):
         if window.view.handed_over and widget is not None and window.page_area.isAncestorOf(widget):
             window.page_area.search()
             return
+        in_runs = widget is not None and window.runs.isAncestorOf(widget)
         while widget is not None and not hasattr(widget, "focus_search"):
             widget = widget.parentWidget()
         if widget is None or widget is window.tool_bar:
             front = (name for name in _SEARCHED if window.place(name).is_seen)
             widget = next((window.place(name).widget() for name in front), None)
-        if widget is not None:
-            widget.focus_search()
+        if in_runs or widget is None:
+            widget = window.tool_bar
+        widget.focus_search()
 
     def previous(self) -> None:
         if step := self._neighbour(-1):

@@ -28,6 +28,7 @@ _FORK = "Go back, on a branch with another preset, LLM, policies or exemplars"
 _ASK = "Repeat its question, edited or several times"
 _WHY = "Find where its words occur in prompt, page and elsewhere"
 _COMPARE_STEP = "Compare page, prompt, thought and outcome"
+_ENDED = "It has ended. Go back to one of its steps"
 _CURRENT = "Restore the page, and continue the run where it stopped"
 _COMPARE_RUN = "Compare step by step, with where they first differ"
 _FIX = "Fix the run: find the deciding step, change something there, and run again from it"
@@ -247,7 +248,8 @@ class RunsPanel(QWidget):
     def _run_entries(self, node: Node) -> tuple[MenuEntry, ...]:
         row, viewed = node.run, self.delegate.viewed
         can = can_take_up(row) and not node.current
-        cannot = "It is current" if node.current else "It has ended. Go back to one of its steps"
+        ended = "Another program is working on it" if row.outcome == "running" else _ENDED
+        cannot = "It is current" if node.current else ended
         other, begun = viewed is not None and viewed[0] != row.run, row.steps > 0
         current, compare = self.current_requested.emit, self.compare_run_requested.emit
         bisect, keep = self.bisect_requested.emit, self.keep_requested.emit

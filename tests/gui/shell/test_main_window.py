@@ -80,6 +80,13 @@ def test_what_the_session_sends_reaches_every_panel_each_of_which_has_a_name_and
     window.log.list.setFocus()
     qtbot.keyClick(window.log.list, Qt.Key.Key_F, CTRL)
     assert window.log.search.hasFocus()
+    window.runs.tree.setFocus()
+    qtbot.keyClick(window.runs.tree, Qt.Key.Key_F, CTRL)
+    assert window.tool_bar.search.hasFocus()
+    window.actions_by_name["layout_watch"].trigger()
+    window.setFocus()
+    qtbot.keyClick(window, Qt.Key.Key_F, CTRL)
+    assert window.tool_bar.search.hasFocus()
 
 
 def test_the_mode_decides_what_can_be_asked_for_and_f5_pauses_what_is_going_on(

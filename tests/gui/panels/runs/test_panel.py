@@ -149,6 +149,11 @@ def test_only_a_run_that_was_left_can_be_made_current(panel: RunsPanel, qtbot: Q
         run: entry(panel, panel.model.run_index(run), "Make current").enabled for run in (15, 17, 18, 19, 21)
     }
     assert can == {15: True, 17: False, 18: True, 19: True, 21: False}
+    assert "It has ended" in entry(panel, panel.model.run_index(17), "Make current").why
+    runs = (samples.run_row(22, outcome="running"), *samples.BRANCHED.runs)
+    panel.show_runs(samples.BRANCHED.replace(runs=runs))
+    assert "Another program" in entry(panel, panel.model.run_index(22), "Make current").why
+    panel.show_runs(samples.BRANCHED)
     panel.tree.setFocus()
     panel.tree.setCurrentIndex(panel.model.run_index(19))
     with qtbot.waitSignal(panel.current_requested) as asked:

@@ -77,12 +77,6 @@ def rows_of(database: TraceDatabase, runs: Iterable[int]) -> tuple[RunRow, ...]:
     return tuple(_run_row(database, row) for row in rows)
 
 
-def count_runs(database: TraceDatabase, query: str) -> int:
-    where, parameters = _condition(query)
-    (row,) = database.rows(f"SELECT count(*) AS count FROM runs WHERE {where}", parameters)
-    return int(row["count"])
-
-
 def run_row(database: TraceDatabase, run: int) -> RunRow:
     row = database.row(f"SELECT {_RUN_COLUMNS}, owner FROM runs WHERE run = ?", (run,))
     if row is None:

@@ -373,9 +373,6 @@ class TraceStore:
         """Return these runs, newest first; one that is not there is left out."""
         return self._read(lambda: run_reader.rows_of(self._database, runs))
 
-    def count_runs(self, query: str = "") -> int:
-        return self._read(lambda: run_reader.count_runs(self._database, query))
-
     def recalls(
         self, since: tuple[int, float], *, limit: int
     ) -> tuple[tuple[int, float], list[tuple[int, int, float, Recalled]]]:

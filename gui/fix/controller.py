@@ -162,7 +162,6 @@ class FixController(FeatureController):
                 self._show_causes(CausesView(run=view.run, clues=view.clues))
             place = (view.run, view.step)
             if view.ready and view.step and place != (shown.run, shown.step):
-                self.window.session.trace.open_run(view.run)
                 self.window.session.trace.show_step(*place)
 
 

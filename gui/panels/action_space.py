@@ -258,8 +258,7 @@ class PermissiblePanel(EditablePanel):
                 self.list.scrollTo(self.model.index(first))
 
     def focus_search(self) -> None:
-        self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        self.search.selectAll()
+        self.search.reach()
 
     def entries(self, index: QModelIndex) -> tuple[MenuEntry, ...]:
         """Return the menu entries of a row."""

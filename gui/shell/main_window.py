@@ -375,7 +375,6 @@ class MainWindow(WindowParts):
 
     def show_run(self, run: int, step: int) -> None:
         """Show a step of a run, given by another window, and select the run in the tree."""
-        self.session.trace.open_run(run)
         self.session.trace.show_step(run, step)
         present(self)
 

@@ -8,6 +8,8 @@ from gui.widgets.remembered import Remembered
 FIRST_SIZE = QSize(1280, 800)
 _TITLE_BAR = 40
 """Height in pixels reserved for a title bar."""
+_BEAT_MS = 20
+_LATE_MS = 50
 
 
 class WindowFrame(QObject):
@@ -88,24 +90,19 @@ def present(shown: QWidget) -> None:
 
 
 class Heartbeat(QObject):
-    """Beats every `interval_ms` and reports each beat that is more than `limit_ms` late.
-
-    `stalled` is sent after the stall, with the delay in milliseconds; `worst` is the longest delay since the start.
-    """
+    """Beats in the main thread, and reports each beat that is too late."""
 
     stalled = Signal(float)
+    """Sent after the stall, with the delay in milliseconds."""
 
-    def __init__(self, parent: QObject | None = None, *, interval_ms: int = 20, limit_ms: float = 50) -> None:
+    def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._limit = limit_ms
         self._clock = QElapsedTimer()
-        self._timer = QTimer(self, timerType=Qt.TimerType.PreciseTimer, interval=interval_ms)
+        self._timer = QTimer(self, timerType=Qt.TimerType.PreciseTimer, interval=_BEAT_MS)
         self._timer.timeout.connect(self._on_beat)
-        self.worst = 0.0
 
     def start(self) -> None:
         """Start measuring now; earlier delays do not count."""
-        self.worst = 0.0
         self._clock.start()
         self._timer.start()
 
@@ -115,6 +112,5 @@ class Heartbeat(QObject):
     def _on_beat(self) -> None:
         late = self._clock.nsecsElapsed() / 1e6 - self._timer.interval()
         self._clock.restart()
-        self.worst = max(self.worst, late)
-        if late > self._limit:
+        if late > _LATE_MS:
             self.stalled.emit(late)

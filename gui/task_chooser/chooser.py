@@ -25,9 +25,10 @@ from PySide6.QtWidgets import (
 from core.browser.host import name_problem
 from core.debugger.catalogue import Catalogue
 from core.debugger.tasks.views import TaskFilesAnswer
+from core.environments.web import OPEN_TASK
 from core.schema.formats import count
 from core.schema.task import TaskSource
-from gui.task_chooser.lists import OPEN_TASK, FilesAnswer, TaskFilesTab, TaskList, TaskRows
+from gui.task_chooser.lists import FilesAnswer, TaskFilesTab, TaskList, TaskRows
 from gui.theme.theme import Theme
 from gui.widgets.buttons import ICON_BESIDE_TEXT, key_button
 from gui.widgets.item_views import RowMenu

@@ -5,6 +5,7 @@ from PySide6.QtGui import QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QScrollArea, QStyle, QVBoxLayout, QWidget
 
 from core.debugger.tasks.views import TaskFilesAnswer
+from core.environments.web import OPEN_TASK
 from core.schema.formats import count
 from core.schema.task import Task, TaskSource
 from core.system.program import COMMAND
@@ -14,7 +15,6 @@ from gui.widgets.item_views import RIGHT, ROW, Index, RowDelegate, RowsModel
 from gui.widgets.layouts import in_column, in_row
 from gui.widgets.words import ElidedLabel, EmptyText, NoteLabel, OrWords, labelled, set_tone
 
-OPEN_TASK = "web/open"
 FILE = Qt.ItemDataRole.UserRole + 1
 """The name of the file that a task comes from, or an empty string."""
 _GAP = 12

@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent, QRect, QSettings, QSize, Qt
 from PySide6.QtWidgets import QApplication, QDialog, QMainWindow
 from pytestqt.qtbot import QtBot
 
+from gui.shell import window_frame
 from gui.shell.main_window import MainWindow
 from gui.shell.window_frame import Heartbeat, WindowFrame
 from gui.widgets.remembered import Remembered
@@ -103,18 +104,19 @@ def test_opening_a_run_from_a_window_beside_brings_the_main_one_to_the_front(
 
 
 def test_a_stall_of_the_main_thread_is_reported_with_its_length(qtbot: QtBot):
-    heartbeat = Heartbeat(interval_ms=5, limit_ms=50)
+    heartbeat = Heartbeat()
     heartbeat.start()
     with qtbot.waitSignal(heartbeat.stalled, check_params_cb=lambda late: late > 80) as emitted:
-        end = time.perf_counter() + 0.1
+        end = time.perf_counter() + 0.15
         while time.perf_counter() < end:
             pass
-    assert heartbeat.worst >= emitted.args[0] > 80
+    assert emitted.args[0] > 80
     heartbeat.stop()
 
 
-def test_what_happened_before_the_start_does_not_count(qtbot: QtBot):
-    heartbeat = Heartbeat(interval_ms=5, limit_ms=10_000)
+def test_what_happened_before_the_start_does_not_count(qtbot: QtBot, monkeypatch):
+    monkeypatch.setattr(window_frame, "_LATE_MS", 10_000)
+    heartbeat = Heartbeat()
     end = time.perf_counter() + 0.08
     while time.perf_counter() < end:
         pass

@@ -111,22 +111,16 @@ class Publisher:
         )
         self.expand(run.state.run)
 
-    def moving(
-        self, task: str, seed: int, message: str, *, url: str, instruction: str, profile: str | None
-    ) -> None:
-        """A page is being opened, or brought back to a step."""
+    def moving(self, message: str, **opening: Any) -> None:
+        """A page is being opened, or brought back to a step; `opening` has the fields of the snapshot about it."""
         self.steps.forget()
         self.session = SessionView(
             preset=self.session.preset,
             llm=self.session.llm,
             max_steps=self.session.max_steps,
             pace=self.session.pace,
-            task=task,
-            seed=seed,
-            url=url,
-            instruction=instruction,
-            profile=profile or "",
             told=self.session.told,
+            **opening,
         )
         self.set_mode("opening", message)
 

@@ -339,14 +339,8 @@ class TaskCommands(SessionCommands):
         await self._runner.halt()
         await self._runner.finish_stopped()
         current.run = None
-        publisher.moving(
-            opening.task,
-            opening.seed,
-            f"Opening {opening.task}…",
-            url=opening.url,
-            instruction=opening.instruction,
-            profile=opening.profile,
-        )
+        asked = ("task", "seed", "url", "instruction", "profile")
+        publisher.moving(f"Opening {opening.task}…", **{name: getattr(opening, name) for name in asked})
         chosen = publisher.session
         try:
             if await asyncio.to_thread(services.environments.refresh, opening.task):

@@ -263,14 +263,9 @@ class Branches(SessionCommands):
         offline = row.offline if setup.changes.offline is None else setup.changes.offline
         world, episode = self._at_hand(row, offline=offline)
         await self._leave()
-        publisher.moving(
-            row.task,
-            row.seed,
-            f"{what}…",
-            url=row.start_url if row.environment == "web" else "",
-            instruction=row.instruction,
-            profile=row.profile,
-        )
+        opening = {"task": row.task, "seed": row.seed, "instruction": row.instruction}
+        url = row.start_url if row.environment == "web" else ""
+        publisher.moving(f"{what}…", **opening, url=url, profile=row.profile or "")
         if world is None or episode is None:
             task = services.task_of(row)
             world = services.world(task)

@@ -101,6 +101,8 @@ class DebugEvent:
     call: CallRecord | None = None
     request: Sent | None = None
     browser_event: BrowserEvent | None = None
+    overruled: bool = False
+    """Before the review: whether the person has replaced or skipped the proposed action already."""
     recall: Recall | None = None
     """The exemplars in use, fetched at this step or at an earlier one."""
     actions_done: Mapping[tuple[str, str], int] = field(default_factory=dict)
@@ -158,10 +160,10 @@ class EventTracker:
         records = tuple(record if one.phase == record.phase else one for one in self._step.records)
         self._step = StepSoFar(self._step.number, records)
 
-    def before(self, phase: Phase) -> DebugEvent:
+    def before(self, phase: Phase, *, overruled: bool = False) -> DebugEvent:
         """A phase is about to be done."""
         self._phase = phase
-        return self._event("before")
+        return self._event("before", overruled=overruled)
 
     def after(self, record: PhaseRecord) -> DebugEvent:
         """A phase has left its record; done again, it takes the place of the first."""
@@ -236,6 +238,7 @@ class EventTracker:
         call: CallRecord | None = None,
         request: Sent | None = None,
         browser_event: BrowserEvent | None = None,
+        overruled: bool = False,
     ) -> DebugEvent:
         event = DebugEvent(
             where=where,
@@ -247,6 +250,7 @@ class EventTracker:
             call=call,
             request=request,
             browser_event=browser_event,
+            overruled=overruled,
             recall=self._recall(),
             actions_done=self._actions_done,
             previous=None if self._last is None else replace(self._last, previous=None),

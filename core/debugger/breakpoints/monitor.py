@@ -78,7 +78,9 @@ class BreakpointMonitor:
         if self._passed == here:
             return ""
         self._begin_step(tracker, run)
-        why = self._check(tracker.before(phase))
+        pending = run.state.pending
+        overruled = phase == "review" and (pending.skip or pending.edited)
+        why = self._check(tracker.before(phase, overruled=overruled))
         self._passed = here if why else None
         return why
 

@@ -192,15 +192,15 @@ _QUIET_METHODS = ("GET", "HEAD", "OPTIONS")
 def _due(event: DebugEvent) -> Action | None:
     """Return the action that is about to be carried out.
 
-    It is due before its review, and before it is carried out only where the
-    review put another one in its place.
+    It is due before its review unless it was replaced or skipped by then, and
+    before it is carried out only where the review put another one in its place.
     """
     if not event.is_at("before", "review") and not event.is_at("before", "act"):
         return None
     reviewed, decided = event.step.get(Reviewed), event.step.get(Decided)
     proposed = decided.proposal.action if decided is not None else None
     if event.phase == "review":
-        return proposed
+        return None if event.overruled else proposed
     return reviewed.action if reviewed is not None and reviewed.action != proposed else None
 
 

@@ -165,6 +165,9 @@ class HeldReply:
 Hold = Callable[[HeldCall | HeldReply], Awaitable[None]]
 """Awaited with each call before it is made, and with its reply when that has arrived; a debugger stops there."""
 
+Failed = Callable[[CallRecord], object]
+"""Called with each call that is stored without a reply, cancelled ones among them."""
+
 
 async def _no_hold(held: HeldCall | HeldReply) -> None:
     return
@@ -215,6 +218,7 @@ class Asker:
         """What was sent with other messages than it was asked with, by the number of the call."""
         self._listener = listener
         self.hold: Hold = _no_hold
+        self.failed: Failed = lambda call: None
         self.may_hold_replies: Callable[[], bool] = lambda: False
         """Whether a reply may be held: then nobody is to be given any of it before."""
 
@@ -328,6 +332,7 @@ class Asker:
                     state.totals.prompt_tokens += used.prompt_tokens
                     state.totals.completion_tokens += used.completion_tokens
             self._store.calls.save(state.run, failed)
+            self.failed(failed)
             self._listener(Asked(record=failed, text="".join(said), ended=True))
             raise
         finally:
@@ -365,8 +370,9 @@ class Asker:
                 await self.hold(held)
         except asyncio.CancelledError:
             if isinstance(held, HeldCall):
-                why = why_cancelled("cancelled before it was made")
-                self._store.calls.save(state.run, held.record.replace(error=why))
+                failed = held.record.replace(error=why_cancelled("cancelled before it was made"))
+                self._store.calls.save(state.run, failed)
+                self.failed(failed)
             raise
         finally:
             del self._open[call.number]

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 
 from core.agent.action_queue import drop_queue
 from core.agent.edits.edit import EditContext, Undoable
-from core.agent.llm_calls import Answerer, Asked, Asker, Hold
+from core.agent.llm_calls import Answerer, Asked, Asker, Failed, Hold
 from core.agent.phases.choice import HeldGate, gate_of
 from core.agent.phases.registry import ENTRIES, PhaseEntry, PhaseTools
 from core.agent.presets import Mechanism, Preset, bounds
@@ -29,6 +29,7 @@ from core.llm.replies import split_thinking
 from core.schema.action import NewTrial
 from core.schema.changes import Changes, Difference, memory_in_words
 from core.schema.errors import BackstepError, BrowserError
+from core.schema.events import BrowserEvent
 from core.schema.messages import LLMRequest, Message
 from core.schema.observation import Capture
 from core.schema.restore import SentAt
@@ -92,6 +93,8 @@ class AgentRun:
         """The edits since the run has last asked an LLM or done something."""
         self.redoable: list[Undoable] = []
         """Those of them that were undone since the last new one, the next to be redone last."""
+        self.on_event: Callable[[BrowserEvent], object] = lambda event: None
+        """Is called with what happens in the browser outside of an action, once it is stored."""
         self.edited = 0
         """The last step in which something was edited."""
 
@@ -133,12 +136,17 @@ class AgentRun:
         """Say, before the first step, whose steps keep their pictures: all, none, or those of no success."""
         self._tools.pages.pictures = which
 
-    def hold_calls(self, hold: Hold, replies: Callable[[], bool] = lambda: True) -> None:
-        """Await `hold` with each LLM call before it is made, and with its reply.
+    def hold_calls(
+        self,
+        hold: Hold,
+        replies: Callable[[], bool] = lambda: True,
+        failed: Failed = lambda call: None,
+    ) -> None:
+        """Await `hold` with each LLM call before it is made, and with its reply; `failed` is told where there is none.
 
         `replies` tells whether one may be held: then nothing of it is passed on before.
         """
-        self._asker.hold, self._asker.may_hold_replies = hold, replies
+        self._asker.hold, self._asker.may_hold_replies, self._asker.failed = hold, replies, failed
 
     def use(self, *, preset: Preset | None = None, llm: Answerer | None = None) -> None:
         """Continue with another preset or another LLM.
@@ -325,6 +333,7 @@ class AgentRun:
         """Store what happened in the browser since the last action: it belongs to none."""
         for event in self.world.tabs.browser.take_events():
             self.store.pages.save_event(self.state.run, self.state.number, event)
+            self.on_event(event)
 
     def _keep_page_log(self, moment: Moment, *, also_empty: bool = False) -> None:
         """Store what pages reported since the last time; with `also_empty` that there was nothing, too."""

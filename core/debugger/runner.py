@@ -256,7 +256,12 @@ class Runner:
         """Make a run the current one."""
         self._current.run = run
         self.notice = ""  # It was about the run before.
-        run.hold_calls(lambda held: self._hold_call(run, held), lambda: self.breaking.holds_replies)
+        run.hold_calls(
+            lambda held: self._hold_call(run, held),
+            lambda: self.breaking.holds_replies,
+            lambda call: self.breaking.failed(run, call),
+        )
+        run.on_event = lambda event: self.breaking.happened(run, event)
         run.world.ask = lambda crossing: self._hold_crossing(run, crossing)
         self._publisher.change(sites=run.world.tabs.border.sites)
 

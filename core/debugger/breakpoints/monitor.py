@@ -10,6 +10,7 @@ from core.debugger.breakpoints.kinds.actions import RequestBegins
 from core.debugger.breakpoints.stored_events import track_stored
 from core.debugger.breakpoints.views import PageValue, WatchValue
 from core.debugger.breakpoints.watches import Watches, read_page_watches
+from core.schema.events import BrowserEvent
 from core.schema.restore import Sent
 from core.schema.signal import Signal
 from core.schema.step import Acted, CallRecord, Decided, Phase, PhaseRecord
@@ -39,6 +40,8 @@ class BreakpointMonitor:
         self._step = 0
         self._passed: tuple[int, int, Phase] | None = None
         """Where the run has stopped before a phase: that event is not checked again."""
+        self._unsaid: list[str] = []
+        """Why to stop at the end of the phase, since something happened within it."""
         self._checked_requests: list[Sent] = []
         """Requests of the current action that were checked before they left."""
         self.refused = False
@@ -71,6 +74,7 @@ class BreakpointMonitor:
 
     def before(self, run: AgentRun, phase: Phase) -> str:
         """Return why to stop before this phase, or nothing."""
+        self._unsaid = []
         tracker = self._tracking(run)
         if tracker is None:
             return ""
@@ -93,10 +97,8 @@ class BreakpointMonitor:
         recognised = run.state.recognised
         if isinstance(record, Decided) and recognised is not None:
             tracker.revise(recognised)  # An attached agent may have said more of it until it acts.
-        reasons: list[str] = []
+        reasons, self._unsaid = self._unsaid, []
         if isinstance(record, Acted):
-            for event in record.events:
-                reasons.append(self._check(tracker.browser_event(event)))
             checked, self._checked_requests = self._checked_requests, []
             for sent in record.sent:
                 if sent in checked:
@@ -123,6 +125,15 @@ class BreakpointMonitor:
         if tracker is None:
             return ""
         return self._check(tracker.after_call(call) if over else tracker.before_call(call))
+
+    def failed(self, run: AgentRun, call: CallRecord) -> None:
+        """An LLM call has ended without a reply. The run stops for it at the end of the phase, if it gets there."""
+        self._unsaid.append(self.call(run, call, over=True))
+
+    def happened(self, run: AgentRun, event: BrowserEvent) -> None:
+        """Something happened in the browser outside of an action; the run stops for it as for a call that failed."""
+        if (tracker := self._tracking(run)) is not None:
+            self._unsaid.append(self._check(tracker.browser_event(event)))
 
     @property
     def holds_replies(self) -> bool:

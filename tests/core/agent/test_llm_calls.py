@@ -79,11 +79,15 @@ async def test_a_call_that_is_withdrawn_is_stored_with_the_reason_whatever_its_c
     store.begin_step(state.run, 1, 1)
     llm, ended = OwnWords(), asyncio.Event()
     asker = Asker(store, llm, lambda asked: ended.set() if asked.ended else None)
+    failed = []
+    asker.failed = failed.append
     asker.ask_early(state, REQUEST, step=1)
     await llm.asked.wait()
     asker.withdraw_early("cancelled: not needed")
     await ended.wait()
-    assert store.calls.of(state.run)[0].error == "cancelled: not needed"
+    (stored,) = store.calls.of(state.run)
+    assert stored.error == "cancelled: not needed"
+    assert failed == [stored]
 
 
 class Streaming:

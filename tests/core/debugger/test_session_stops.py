@@ -4,9 +4,10 @@ import pytest
 from werkzeug import Response
 
 from core.debugger.breakpoints.kinds.actions import ActionChosen, RequestBegins
-from core.debugger.breakpoints.kinds.problems import Condition, LLMCall
+from core.debugger.breakpoints.kinds.problems import Condition, Failure, LLMCall
 from core.debugger.breakpoints.service import BreakpointsService
 from core.debugger.breakpoints.views import Watch
+from core.schema.events import BrowserEvent
 from tests.core.browser.site import Site
 from tests.core.stage import page_file, ref_in
 from tests.llm_server import Reply
@@ -115,6 +116,24 @@ def test_a_call_that_is_held_after_its_reply_is_told_until_it_goes_on(live, serv
     live.session.run_commands.step()
     live.wait_phase("review")
     assert live.view.held_reply == 0
+
+
+def test_a_call_without_a_reply_and_a_crash_between_actions_hit_as_they_happen(live, server, page, breaks):
+    broken = Reply(status=500, body='{"error": {"message": "out of order"}}')
+    server.script(broken, types("a"), says("stop []"))
+    begin(live, page)
+    breaks.service.add(Failure(of="call"))
+    breaks.service.add(Failure(of="crash"))
+    live.session.run_commands.run()
+    live.wait_mode("failed")
+    live.settle()
+    assert [one.hits for one in breaks.views[-1].breakpoints] == [1, 0]
+    live.to_review()
+    browser, crash = live.session.services().tabs.browser, BrowserEvent(kind="crash", text="No memory.")
+    live.session._worker.loop.call_soon_threadsafe(browser.tell, crash)
+    live.session.run_commands.step()
+    assert stopped(live, "The page crashed: No memory.").phase == "align"
+    assert [one.hits for one in breaks.views[-1].breakpoints] == [1, 1]
 
 
 class Saving:

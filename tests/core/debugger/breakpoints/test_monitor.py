@@ -6,8 +6,10 @@ import pytest
 
 from core.agent.state import Pending
 from core.debugger.breakpoints.kinds.actions import ActionChosen, Loop
+from core.debugger.breakpoints.kinds.problems import Condition, Failure, LLMCall
 from core.debugger.breakpoints.monitor import BreakpointMonitor
 from core.schema.action import Click, GoBack, RefTarget
+from core.schema.events import BrowserEvent
 from tests.core.trace.making import records, start, write_step
 
 CLICK = Click(target=RefTarget(ref=1))
@@ -41,8 +43,9 @@ def live(trace, number, *, step, begun=None):
     return SimpleNamespace(store=trace, begun=step if begun is None else begun, state=state)
 
 
-def reviewed():
-    return next(record for record in records() if record.phase == "review")
+def left(phase, **more):
+    """What a phase leaves."""
+    return next(record for record in records() if record.phase == phase).replace(**more)
 
 
 @pytest.mark.parametrize("breakpoint", [ActionChosen(action="click"), Loop()])
@@ -61,5 +64,39 @@ def test_an_action_that_was_put_in_place_of_another_stops_the_run_once(monitor, 
     back = GoBack()
     run.state.pending = Pending(action=back, proposed=CLICK, origin="person")
     assert monitor.before(run, "review") == ""
-    assert monitor.after(run, reviewed().replace(action=back, proposed=CLICK, edited=True)) == ""
+    assert monitor.after(run, left("review", action=back, proposed=CLICK, edited=True)) == ""
     assert "go_back" in monitor.before(run, "act")
+
+
+CRASH = BrowserEvent(kind="crash", text="The page ran out of memory.")
+
+
+def test_a_crash_hits_once_within_an_action_and_once_outside_of_one(monitor, run, told):
+    monitor.breakpoints.add(Failure(of="crash"))
+    assert monitor.before(run, "act") == ""
+    monitor.happened(run, CRASH)
+    assert "ran out of memory" in monitor.after(run, left("act"))
+    assert [hit.stopped for hit in told] == [True]
+    assert monitor.before(run, "align") == ""
+    assert "ran out of memory" in monitor.after(run, left("act", events=(CRASH,)))
+    assert len(told) == 2
+
+
+@pytest.mark.parametrize(
+    "breakpoint", [Failure(of="call"), LLMCall(when="after"), Condition(expression="call.error")]
+)
+def test_a_call_without_a_reply_stops_the_run_at_the_end_of_its_phase(monitor, run, breakpoint, call_record):
+    monitor.breakpoints.add(breakpoint)
+    assert monitor.before(run, "decide") == ""
+    assert monitor.call(run, call_record, over=False) == ""
+    monitor.failed(run, call_record.replace(error="out of order"))
+    assert monitor.after(run, left("decide")) != ""
+
+
+def test_what_failed_in_a_phase_that_is_done_again_does_not_stop_it_later(monitor, run, call_record, told):
+    monitor.breakpoints.add(Failure(of="call"))
+    monitor.before(run, "decide")
+    monitor.failed(run, call_record.replace(error="out of order"))
+    assert len(told) == 1
+    assert monitor.before(run, "decide") == ""
+    assert monitor.after(run, left("decide")) == ""

@@ -147,7 +147,9 @@ class EventTracker:
         return self._last
 
     def begin_step(self, number: int, trial: int = 1) -> None:
-        """A step begins. This is not an event; the first one is before its first phase."""
+        """A step begins, unless it has. This is not an event; the first one is before its first phase."""
+        if self._step.number == number:
+            return
         if self._step.number:
             self._before = self._step
         self._step = StepSoFar(number)

@@ -11,6 +11,7 @@ from core.debugger.breakpoints.stored_events import track_stored
 from core.debugger.breakpoints.views import PageValue, WatchValue
 from core.debugger.breakpoints.watches import Watches, read_page_watches
 from core.schema.events import BrowserEvent
+from core.schema.record import Record
 from core.schema.restore import Sent
 from core.schema.signal import Signal
 from core.schema.step import Acted, CallRecord, Decided, Phase, PhaseRecord
@@ -37,7 +38,6 @@ class BreakpointMonitor:
         self._on_hit = on_hit
         self._tracker: EventTracker | None = None
         self._run: int | None = None
-        self._step = 0
         self._passed: tuple[int, int, Phase] | None = None
         """Where the run has stopped before a phase: that event is not checked again."""
         self._unsaid: list[str] = []
@@ -81,7 +81,7 @@ class BreakpointMonitor:
         here = (run.state.run, run.state.number, phase)
         if self._passed == here:
             return ""
-        self._begin_step(tracker, run)
+        tracker.begin_step(run.state.number, run.state.trial)
         pending = run.state.pending
         overruled = phase == "review" and (pending.skip or pending.edited)
         why = self._check(tracker.before(phase, overruled=overruled))
@@ -91,7 +91,7 @@ class BreakpointMonitor:
     def after(self, run: AgentRun, record: PhaseRecord) -> str:
         """Return why to stop after this phase, or nothing."""
         self._passed = None
-        tracker = self._tracking(run)
+        tracker = self._tracking(run, record)
         if tracker is None:
             return ""
         recognised = run.state.recognised
@@ -121,9 +121,11 @@ class BreakpointMonitor:
 
     def call(self, run: AgentRun, call: CallRecord, *, over: bool) -> str:
         """Return why to stop before this LLM call, or `over`, after it."""
-        tracker = self._tracking(run)
+        followed, tracker = self._tracker, self._tracking(run, call)
         if tracker is None:
             return ""
+        if over and tracker is not followed:
+            tracker.before_call(call)
         return self._check(tracker.after_call(call) if over else tracker.before_call(call))
 
     def failed(self, run: AgentRun, call: CallRecord) -> None:
@@ -132,7 +134,7 @@ class BreakpointMonitor:
 
     def happened(self, run: AgentRun, event: BrowserEvent) -> None:
         """Something happened in the browser outside of an action; the run stops for it as for a call that failed."""
-        if (tracker := self._tracking(run)) is not None:
+        if (tracker := self._tracking(run, event)) is not None:
             self._unsaid.append(self._check(tracker.browser_event(event)))
 
     @property
@@ -154,7 +156,7 @@ class BreakpointMonitor:
 
     def request(self, run: AgentRun, sent: Sent) -> str:
         """Return why to hold a request that is about to leave, or nothing; it is not checked again after the action."""
-        tracker = self._tracking(run)
+        tracker = self._tracking(run, sent)
         if tracker is None:
             return ""
         self._checked_requests.append(sent)
@@ -170,8 +172,11 @@ class BreakpointMonitor:
         self.looked.send(None)
         return " ".join(hit.sentence for hit in hits if hit.stopped)
 
-    def _tracking(self, run: AgentRun) -> EventTracker | None:
-        """Return the tracker of the run, or None if there is nothing to check."""
+    def _tracking(self, run: AgentRun, untold: Record | None = None) -> EventTracker | None:
+        """Return the tracker of the run, or None if there is nothing to check.
+
+        `untold` is what the phase in progress tells next; None if no phase is in progress.
+        """
         if self.breakpoints is None or self.watches is None:
             return None
         if not any(one.enabled for one in self.breakpoints.all) and not self.watches.all:
@@ -179,15 +184,6 @@ class BreakpointMonitor:
             return None
         state = run.state
         if self._tracker is None or self._run != state.run:
-            self._tracker, self._run, self._step = EventTracker(run.store.run(state.run)), state.run, 0
-            track_stored(self._tracker, run.store, state.run, before_step=max(run.begun, 1))
-            if run.begun == state.number:
-                self._begin_step(self._tracker, run)
-                for record in run.store.step(state.run, run.begun).records:
-                    self._tracker.after(record)
+            self._tracker, self._run = EventTracker(run.store.run(state.run)), state.run
+            track_stored(self._tracker, run.store, state.run, untold)
         return self._tracker
-
-    def _begin_step(self, tracker: EventTracker, run: AgentRun) -> None:
-        if self._step != run.state.number:
-            self._step = run.state.number
-            tracker.begin_step(run.state.number, run.state.trial)

@@ -11,6 +11,7 @@ from core.debugger.breakpoints.views import Watch, WatchValue
 from core.debugger.breakpoints.watches import differs, value_of
 from core.schema.errors import UsageError
 from core.schema.events import BrowserEvent
+from core.schema.record import Record
 from core.schema.step import PHASE_OF_PURPOSE, PHASES, Acted, CallRecord, Phase, calls_of
 from core.trace.records import StepDetail
 from core.trace.store import TraceStore
@@ -27,9 +28,24 @@ def events_of(
     yield from _replay(EventTracker(store.run(run)), store, run, before_step)
 
 
-def track_stored(tracker: EventTracker, store: TraceStore, run: int, *, before_step: int) -> None:
-    """Give `tracker` what is stored of a run up to the end of the step before `before_step`; raises TraceError."""
-    for _ in _replay(tracker, store, run, before_step):
+def track_stored(tracker: EventTracker, store: TraceStore, run: int, untold: Record | None) -> None:
+    """Give `tracker` what is stored of a run under way; raises TraceError.
+
+    `untold` is what the phase in progress is about to tell, which is left out; None if no phase is in progress.
+    """
+    steps = store.steps(run)
+    if not steps:
+        return
+    last = store.step(run, steps[-1].number)
+    early = (call for call in store.calls.of(run) if call.step > last.row.number)
+    number = untold.number if isinstance(untold, CallRecord) else 0
+    last = last.replace(
+        records=tuple(one for one in last.records if type(one) is not type(untold)),
+        calls=tuple(one for one in (*last.calls, *early) if one.number != number),
+    )
+    for _ in _replay(tracker, store, run, last.row.number):
+        pass
+    for _ in _events_of_step(tracker, last, (), due=untold is not None):
         pass
 
 
@@ -45,15 +61,17 @@ def _replay(
 
 
 def _events_of_step(
-    tracker: EventTracker, detail: StepDetail, browser_events: tuple[BrowserEvent, ...]
+    tracker: EventTracker, detail: StepDetail, browser_events: tuple[BrowserEvent, ...], *, due: bool = True
 ) -> Generator[DebugEvent, None, None]:
-    """Yield the events of a step; what happened outside of its action comes before that."""
+    """Yield the events of a step; what happened outside of its action comes before that.
+
+    `due` tells whether the first phase that has left nothing was about to be done.
+    """
     records = {record.phase: record for record in detail.records}
     by_phase: dict[Phase, list[CallRecord]] = {}
     for call in detail.calls:
         by_phase.setdefault(_phase_of(call, detail), []).append(call)
     tracker.begin_step(detail.row.number, detail.row.trial)
-    due = True
     for phase in PHASES:
         record, calls = records.get(phase), by_phase.get(phase, [])
         if record is not None or calls or due:

@@ -1,16 +1,24 @@
 """Breakpoints and watches that are checked while a run goes on, told to the monitor as the session does."""
 
+import itertools
+from contextlib import closing
 from types import SimpleNamespace
 
 import pytest
 
 from core.agent.state import Pending
-from core.debugger.breakpoints.kinds.actions import ActionChosen, Loop
+from core.debugger.breakpoints.kinds.actions import ActionChosen, Loop, StateEntered
 from core.debugger.breakpoints.kinds.problems import Condition, Failure, LLMCall
 from core.debugger.breakpoints.monitor import BreakpointMonitor
+from core.debugger.breakpoints.views import Watch
 from core.schema.action import Click, GoBack, RefTarget
 from core.schema.events import BrowserEvent
-from tests.core.trace.making import records, start, write_step
+from core.schema.messages import Usage
+from core.schema.restore import Sent
+from core.schema.step import CallRecord
+from core.trace.encoding import encode_prompt
+from core.trace.store import TraceStore
+from tests.core.trace.making import BLOBS, a_request, records, start, write_step
 
 CLICK = Click(target=RefTarget(ref=1))
 
@@ -100,3 +108,86 @@ def test_what_failed_in_a_phase_that_is_done_again_does_not_stop_it_later(monito
     assert len(told) == 1
     assert monitor.before(run, "decide") == ""
     assert monitor.after(run, left("decide")) == ""
+
+
+FIGURES = ("run.llm_calls", "run.tokens", "run.cost", "run.seconds", "run.page_actions", "step.number")
+
+
+def figures_of(trace, *, watched_from):
+    """Do two steps that are watched from one of their moments on, and return the figures at each later one."""
+    monitor = BreakpointMonitor(lambda hit: None)
+    monitor.open(trace)
+    number = trace.begin_run(start())
+    figures, moment, numbers = [], itertools.count(), itertools.count(1)
+
+    def tell(of, *given, **more):
+        if next(moment) == watched_from:
+            for text in FIGURES:
+                monitor.watches.add(Watch(text=text))
+        of(run, *given, **more)
+        figures.append(tuple(value.text for value in monitor.values))
+
+    def begin_call(step):
+        call = CallRecord(
+            number=next(numbers), step=step, purpose="decide", llm="t", messages="", started=1.0
+        )
+        tell(monitor.call, store_call(trace, number, call), over=False)
+        return call
+
+    def end_call(call, error=""):
+        done = call.replace(cost=0.25, seconds=3.0, usage=Usage(prompt_tokens=10), error=error)
+        store_call(trace, number, done)
+        tell(
+            *((monitor.failed, done) if error else (monitor.call, done)), **({} if error else {"over": True})
+        )
+
+    early = None
+    for step in (1, 2):
+        run = live(trace, number, step=step, begun=step - 1)
+        for record in records():
+            tell(monitor.before, record.phase)
+            if record.phase == "observe":
+                trace.begin_step(number, step)
+                run.begun = step
+            elif record.phase == "decide":
+                if early is not None:
+                    end_call(early)
+                end_call(begin_call(step), "out of order")
+                end_call(begin_call(step))
+            elif record.phase == "act":
+                tell(monitor.request, Sent(method="POST", url="http://127.0.0.1:1/save"))
+            elif record.phase == "align":
+                early = begin_call(step + 1)
+            trace.save_phase(number, step, record, blobs=BLOBS if record.phase == "observe" else ())
+            run.state.number += record.phase == "commit"
+            tell(monitor.after, record)
+    return figures[watched_from:]
+
+
+def store_call(trace, run, call):
+    prompt = encode_prompt(a_request("What now?"), trace.secrets.data)
+    trace.calls.save(run, call.replace(messages=prompt.hash), blobs=prompt.blobs)
+    return call
+
+
+def test_wherever_in_a_run_the_first_watch_is_added_the_figures_are_those_of_one_that_was_there(tmp_path):
+    def figures(watched_from):
+        with closing(TraceStore.open(tmp_path / f"{watched_from}.db")) as trace:
+            return figures_of(trace, watched_from=watched_from)
+
+    whole = figures(0)
+    assert whole[-1] == ("6", "50", "1.25", "15", "2", "2")
+    for moment in range(1, len(whole)):
+        assert figures(moment) == whole[moment:], f"moment {moment}"
+
+
+def test_a_state_that_was_entered_before_a_breakpoint_was_added_is_not_entered_again(monitor, trace):
+    number = trace.begin_run(start())
+    write_step(trace, number, 1)
+    monitor.breakpoints.add(StateEntered(state="form"))
+    run = live(trace, number, step=2, begun=1)
+    monitor.before(run, "observe")
+    write_step(trace, number, 2, until="recognise")
+    run.begun = 2
+    assert monitor.after(run, left("observe")) == ""
+    assert monitor.after(run, left("recognise")) == ""

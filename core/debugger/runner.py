@@ -256,6 +256,7 @@ class Runner:
         """Make a run the current one."""
         self._current.run = run
         self.notice = ""  # It was about the run before.
+        self.breaking.page_values = {}
         run.hold_calls(
             lambda held: self._hold_call(run, held),
             lambda: self.breaking.holds_replies,

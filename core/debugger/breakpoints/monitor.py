@@ -8,7 +8,7 @@ from core.debugger.breakpoints.collection import Breakpoints
 from core.debugger.breakpoints.debug_event import DebugEvent, EventTracker
 from core.debugger.breakpoints.kinds.actions import RequestBegins
 from core.debugger.breakpoints.stored_events import track_stored
-from core.debugger.breakpoints.views import PageValue, WatchValue
+from core.debugger.breakpoints.views import PageValue, Watch, WatchValue
 from core.debugger.breakpoints.watches import Watches, read_page_watches
 from core.schema.events import BrowserEvent
 from core.schema.record import Record
@@ -31,8 +31,8 @@ class BreakpointMonitor:
         self.watches: Watches | None = None
         self.values: tuple[WatchValue, ...] = ()
         """The last values of the watches."""
-        self.page_values: dict[int, PageValue] = {}
-        """The values of the watches of the page when it was last read, by number."""
+        self.page_values: dict[Watch, PageValue] = {}
+        """The values of the watches of the page when it was last read in the current run."""
         self.looked: Signal[None] = Signal()
         """Sent when breakpoints and watches were checked."""
         self._on_hit = on_hit

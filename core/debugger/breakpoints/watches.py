@@ -69,12 +69,12 @@ class Watches(StoredList[Watch]):
         self._values.pop(number, None)
 
     def read(
-        self, event: DebugEvent, page_values: Mapping[int, PageValue] | None = None
+        self, event: DebugEvent, page_values: Mapping[Watch, PageValue] | None = None
     ) -> tuple[WatchValue, ...]:
         """Return the values of all watches at this event, and keep them to see what changes.
 
-        `page_values` are those of the page's watches, by their number; one
-        that was not read keeps the value it had. The first value is not a change.
+        `page_values` are those of the page's watches; one that was not read keeps the value it had. The first value
+        is not a change.
         """
         if self._read_at is None or event.run.run != self._read_at.run.run:
             self._read_at, self._values = None, {}
@@ -84,8 +84,8 @@ class Watches(StoredList[Watch]):
             known = self._values.get(watch.number)
             if watch.kind == "expression":
                 now = value_of(watch, event, self._read_at, known)
-            elif watch.number in of_page:
-                now = WatchValue(watch=watch, **dict(of_page[watch.number]))
+            elif watch in of_page:
+                now = WatchValue(watch=watch, **dict(of_page[watch]))
             elif known is not None:
                 now = known.replace(changed=False)
             else:
@@ -99,7 +99,7 @@ class Watches(StoredList[Watch]):
         return tuple(shown)
 
     def check(
-        self, event: DebugEvent, page_values: Mapping[int, PageValue] | None = None
+        self, event: DebugEvent, page_values: Mapping[Watch, PageValue] | None = None
     ) -> tuple[tuple[WatchValue, ...], tuple[Hit, ...]]:
         """Return what `read` does, and a stored hit for each change at which the run is to stop."""
         before = dict(self._values)
@@ -148,13 +148,13 @@ def _shown(value: WatchValue) -> str:
     return value.error or value.text
 
 
-async def read_page_watches(page: Page, watches: Iterable[Watch]) -> dict[int, PageValue]:
-    """Return the values of the watches of the page in its main frame, by their numbers.
+async def read_page_watches(page: Page, watches: Iterable[Watch]) -> dict[Watch, PageValue]:
+    """Return the values of the watches of the page in its main frame.
 
     The browser stops a script before it changes something, and the value of
     its watch says so. Raises nothing.
     """
-    return {watch.number: await _read_in_page(page, watch) for watch in watches if watch.kind != "expression"}
+    return {watch: await _read_in_page(page, watch) for watch in watches if watch.kind != "expression"}
 
 
 async def _read_in_page(page: Page, watch: Watch) -> PageValue:

@@ -257,6 +257,20 @@ def test_watches_show_what_the_run_and_the_page_come_to_and_stop_on_change(live,
     }
 
 
+def test_a_stopping_watch_of_the_page_does_not_stop_the_next_run_where_it_begins(live, server, page, breaks):
+    server.script(clicks('button "Add"'), says("stop []"))
+    begin(live, page)
+    breaks.service.add_watch(Watch(kind="css", text="#n", on_change=True))
+    live.session.run_commands.run()
+    stopped(live, "#n changed: 0 → 1")
+    live.session.run_commands.run()
+    live.wait_mode("ended")
+    server.script(says("stop []"))
+    begin(live, page)
+    live.session.run_commands.run()
+    live.wait_mode("ended")
+
+
 def test_a_wrong_expression_is_refused_with_what_is_wrong(live, breaks):
     breaks.service.add(Condition(expression="stap.number > 3"))
     live.settle()

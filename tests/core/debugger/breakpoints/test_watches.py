@@ -69,16 +69,28 @@ def test_a_change_stops_the_run_where_that_is_asked_for(trace, run):
 
 def test_values_of_the_page_are_taken_as_they_were_read_and_kept_meanwhile(trace, run):
     watches = Watches(trace)
-    number = watches.add(Watch(kind="css", text="h1", on_change=True)).number
+    heading = watches.add(Watch(kind="css", text="h1", on_change=True))
     first, second, third, fourth, *_ = events_of(trace, run)
     assert [(one.text, one.changed) for one in watches.read(first)] == [("", False)]
-    (values, hits) = watches.check(second, {number: PageValue(text="Start")})
+    (values, hits) = watches.check(second, {heading: PageValue(text="Start")})
     assert ((values[0].text, values[0].changed), hits) == (("Start", False), ())
     (values, hits) = watches.check(third)
     assert ((values[0].text, values[0].changed), hits) == (("Start", False), ())
-    (values, (hit,)) = watches.check(fourth, {number: PageValue(error="The page has no h1.")})
+    (values, (hit,)) = watches.check(fourth, {heading: PageValue(error="The page has no h1.")})
     assert (values[0].error, values[0].changed) == ("The page has no h1.", True)
     assert hit.sentence == "h1 changed: Start → The page has no h1."
+
+
+def test_a_watch_of_the_page_that_was_edited_begins_without_the_value_of_its_old_text(trace, run):
+    watches = Watches(trace)
+    heading = watches.add(Watch(kind="css", text="h1", on_change=True))
+    first, second, third, *_ = events_of(trace, run)
+    watches.check(first, {heading: PageValue(text="Start")})
+    title = heading.replace(kind="script", text="document.title")
+    watches.replace(title)
+    assert watches.check(second, {heading: PageValue(text="Start")})[0][0].text == ""
+    (value,), hits = watches.check(third, {title: PageValue(text="Shop")})
+    assert ((value.text, value.changed), hits) == (("Shop", False), ())
 
 
 def test_another_run_begins_with_no_values(trace, run):

@@ -4,6 +4,7 @@ import json
 import time
 from abc import ABC, abstractmethod
 from collections import Counter
+from collections.abc import Container
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 from pydantic import ValidationError
@@ -130,6 +131,9 @@ class Breakpoints(StoredList[Breakpoint]):
         """Read what is stored; a breakpoint that cannot be read is named in `problems`. Raises TraceError."""
         super().__init__(store)
         self._hits = Counter[int]()
+        self._run: int | None = None
+        """The run that was hit last."""
+        self._hits_in_run = Counter[int | None]()
         for row in store.stops.breakpoints():
             self._hits[row.number] = row.hits
             try:
@@ -173,18 +177,21 @@ class Breakpoints(StoredList[Breakpoint]):
     def _columns(self, entry: Breakpoint) -> dict[str, object]:
         return {"kind": entry.kind, "definition": to_json(entry, exclude={"number", "kind"}).decode()}
 
-    def check(self, event: DebugEvent) -> tuple[Hit, ...]:
+    def check(self, event: DebugEvent, but: Container[int | None] = ()) -> tuple[Hit, ...]:
         """Return what hits at this event, counted and stored; the run is to stop if one has `stopped`.
 
+        `but` are the numbers of those that are not asked. Hits are let pass anew in each run.
         A breakpoint whose expression fails stops the run, and its sentence says why.
         """
         found: list[Hit] = []
         for breakpoint in self.all:
+            if breakpoint.number in but:
+                continue
             hit = hit_of(breakpoint, event)
             if hit is None:
                 continue
             sentence, failed = hit
-            count = self._hits[breakpoint.number] + 1
+            count = self._so_far(event.run.run)[breakpoint.number] + 1
             passed = count <= breakpoint.ignore and not failed
             if passed:
                 sentence = f"{sentence} Hit {count} of {breakpoint.ignore} ignored hits."
@@ -204,7 +211,15 @@ class Breakpoints(StoredList[Breakpoint]):
             for one in found:
                 assert one.breakpoint is not None
                 self._hits[one.breakpoint] += 1
+                self._hits_in_run[one.breakpoint] += 1
         return tuple(found)
+
+    def _so_far(self, run: int) -> "Counter[int | None]":
+        """Return how often each was hit in a run, the steps that it branched from included."""
+        if run != self._run:
+            self._run = run
+            self._hits_in_run = Counter(hit.breakpoint for hit in self._store.stops.hits(run))
+        return self._hits_in_run
 
 
 def hit_of(breakpoint: Breakpoint, event: DebugEvent) -> tuple[str, bool] | None:

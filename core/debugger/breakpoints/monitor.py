@@ -38,8 +38,10 @@ class BreakpointMonitor:
         self._on_hit = on_hit
         self._tracker: EventTracker | None = None
         self._run: int | None = None
-        self._passed: tuple[int, int, Phase] | None = None
-        """Where the run has stopped before a phase: that event is not checked again."""
+        self._place: tuple[int, int, Phase] | None = None
+        """The phase that the run was last asked about before it began."""
+        self._hit_here: set[int | None] = set()
+        """The breakpoints that have hit there: they do not again when the run goes on."""
         self._unsaid: list[str] = []
         """Why to stop at the end of the phase, since something happened within it."""
         self._checked_requests: list[Sent] = []
@@ -79,18 +81,16 @@ class BreakpointMonitor:
         if tracker is None:
             return ""
         here = (run.state.run, run.state.number, phase)
-        if self._passed == here:
-            return ""
+        if self._place != here:
+            self._place, self._hit_here = here, set()
         tracker.begin_step(run.state.number, run.state.trial)
         pending = run.state.pending
         overruled = phase == "review" and (pending.skip or pending.edited)
-        why = self._check(tracker.before(phase, overruled=overruled))
-        self._passed = here if why else None
-        return why
+        return self._check(tracker.before(phase, overruled=overruled), self._hit_here)
 
     def after(self, run: AgentRun, record: PhaseRecord) -> str:
         """Return why to stop after this phase, or nothing."""
-        self._passed = None
+        self._place = None
         tracker = self._tracking(run, record)
         if tracker is None:
             return ""
@@ -162,11 +162,13 @@ class BreakpointMonitor:
         self._checked_requests.append(sent)
         return self._check(tracker.request(sent))
 
-    def _check(self, event: DebugEvent) -> str:
+    def _check(self, event: DebugEvent, hit_here: set[int | None] | None = None) -> str:
         assert self.breakpoints is not None
         assert self.watches is not None
         self.values, changed = self.watches.check(event, self.page_values)
-        hits = (*self.breakpoints.check(event), *changed)
+        hits = (*self.breakpoints.check(event, hit_here or ()), *changed)
+        if hit_here is not None:
+            hit_here.update(hit.breakpoint for hit in hits)
         for hit in hits:
             self._on_hit(hit)
         self.looked.send(None)

@@ -50,7 +50,7 @@ _KIND = Qt.ItemDataRole.UserRole
 _THEN = (("stop", "the run stops"), ("log", "only the Log tells"))
 _EMPTY = "Enter an expression that becomes true, such as state.name == 'item'."
 _CONDITION_HELP = "A condition that must also be true. Optional."
-_IGNORE_HELP = "Number of hits to ignore before it stops."
+_IGNORE_HELP = "Number of hits in each run to ignore before it stops."
 
 
 class Offers(Record):

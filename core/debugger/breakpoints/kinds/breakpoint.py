@@ -59,7 +59,7 @@ class Breakpoint(Record, ABC):
     condition: str = ""
     """A condition that must also be true. Optional."""
     ignore: int = Field(default=0, ge=0)
-    """How many hits are let pass before it stops."""
+    """How many hits of each run are let pass before it stops."""
 
     @abstractmethod
     def label(self) -> str:

@@ -11,7 +11,7 @@ from core.debugger.breakpoints.kinds.problems import Condition, FigureAbove, LLM
 from core.debugger.breakpoints.stored_events import events_of
 from core.schema.errors import TraceError, UsageError
 from core.trace.store import TraceStore
-from tests.core.trace.making import start, write_run
+from tests.core.trace.making import start, write_run, write_step
 
 CLICK = ActionChosen(action="click", target="Save")
 
@@ -202,3 +202,24 @@ def test_a_moment_of_a_run_that_is_not_stored_cannot_be_counted(trace):
     with pytest.raises(TraceError):
         breakpoints.check(tracker.before("observe"))
     assert breakpoints.hits_of(1) == 0
+
+
+def test_hits_are_let_pass_anew_in_each_run_and_counted_over_all(trace):
+    breakpoints = Breakpoints(trace)
+    click = breakpoints.add(CLICK.replace(ignore=2))
+    for _ in range(2):
+        hits = ask_all(breakpoints, trace, write_run(trace, steps=3))
+        assert [hit.stopped for hit in hits] == [False, False, True]
+    assert breakpoints.hits_of(click.number) == 6
+    assert "1 of 2 ignored" in hits[0].sentence
+
+
+def test_a_run_that_is_taken_up_again_has_let_pass_what_it_has(trace):
+    run = trace.begin_run(start())
+    write_step(trace, run, 1)
+    Breakpoints(trace).add(CLICK.replace(ignore=1))
+    assert [hit.stopped for hit in ask_all(Breakpoints(trace), trace, run)] == [False]
+    again = Breakpoints(trace)
+    write_step(trace, run, 2)
+    events = [event for event in events_of(trace, run) if event.figures.step == 2]
+    assert [hit.stopped for event in events for hit in again.check(event)] == [True]

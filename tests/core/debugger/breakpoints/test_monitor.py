@@ -191,3 +191,16 @@ def test_a_state_that_was_entered_before_a_breakpoint_was_added_is_not_entered_a
     run.begun = 2
     assert monitor.after(run, left("observe")) == ""
     assert monitor.after(run, left("recognise")) == ""
+
+
+def test_a_breakpoint_hits_once_where_the_run_rests_before_a_phase_and_goes_on(monitor, run, told):
+    log = monitor.breakpoints.add(ActionChosen(action="click", then="log"))
+    assert monitor.before(run, "review") == ""
+    assert monitor.before(run, "review") == ""  # A gate has held the run.
+    assert [hit.breakpoint for hit in told] == [log.number]
+    added = monitor.breakpoints.add(ActionChosen())
+    assert "click [1]" in monitor.before(run, "review")
+    assert [hit.breakpoint for hit in told] == [log.number, added.number]
+    monitor.after(run, left("decide"))
+    monitor.before(run, "review")
+    assert len(told) == 4

@@ -264,26 +264,27 @@ def _encodable(text: str) -> str:
 
 def text_of_value(value: Any) -> str:
     """Return a value as a watch shows it, cut where it is long."""
-    text = _text(value)
+    text = whole_text(value, SHOWN_ITEMS)
     return text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + "…"
 
 
-def _text(value: Any) -> str:
+def whole_text(value: Any, most: int | None = None) -> str:
+    """Return a value as text, whole or with `most` items of each list and rounded numbers."""
     match value:
         case None:
             return "nothing"
         case bool():
             return "true" if value else "false"
         case float():
-            return f"{value:.6g}"
+            return f"{value:.6g}" if most else repr(value)
         case str() | int():
             return str(value)
         case tuple():
-            shown = ", ".join(_text(item) for item in value[:SHOWN_ITEMS])
-            more = len(value) - SHOWN_ITEMS
+            shown = ", ".join(whole_text(item, most) for item in value[:most])
+            more = len(value) - (most or len(value))
             return f"{shown}, and {more} more" if more > 0 else shown or "none"
         case Element():
             return value.line()
         case BaseModel():
-            return ", ".join(f"{name}: {_text(part)}" for name, part in value)
+            return ", ".join(f"{name}: {whole_text(part, most)}" for name, part in value)
     raise AssertionError(f"{value!r} is not a value of an expression")

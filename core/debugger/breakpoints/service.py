@@ -7,7 +7,7 @@ from core.debugger.breakpoints.collection import Breakpoints
 from core.debugger.breakpoints.kinds.breakpoint import Breakpoint
 from core.debugger.breakpoints.stored_events import last_change, last_hit
 from core.debugger.breakpoints.views import BreakChange, BreakpointView, BreaksView, Watch, WatchValue
-from core.debugger.breakpoints.watches import Watches
+from core.debugger.breakpoints.watches import Watches, change_in_words
 from core.debugger.commands import command
 from core.debugger.service import ChangeAnswer, Service
 from core.schema.errors import BackstepError, UsageError
@@ -173,8 +173,8 @@ class BreakpointsService(Service[BreaksView]):
             self.session.tell(f"{watch.text} has not changed before step {step} of run {run}.")
             return
         self.session.show_recorded(run, found.step)
-        before, after = (value.error or value.text for value in (found.before, found.after))
-        self.session.tell(f"Step {found.step}, after {found.phase}: {watch.text}: {before} → {after}")
+        changed = change_in_words(found.before, found.after)
+        self.session.tell(f"Step {found.step}, after {found.phase}: {changed}")
 
 
 make_service = BreakpointsService

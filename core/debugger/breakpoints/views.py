@@ -30,6 +30,8 @@ class WatchValue(Record):
     text: str = ""
     error: str = ""
     """Why there is no value, in a sentence."""
+    whole: int = 0
+    """A hash of the value as text, without what `text` leaves out."""
     changed: bool = False
     """Whether it is another value than at the event before."""
 
@@ -39,6 +41,7 @@ class PageValue(Record):
 
     text: str = ""
     error: str = ""
+    whole: int = 0
 
 
 class BreakpointView(Record):

@@ -15,7 +15,7 @@ from core.browser.page import Page
 from core.debugger.breakpoints.collection import StoredList
 from core.debugger.breakpoints.debug_event import DebugEvent
 from core.debugger.breakpoints.expression import compile_expression, evaluate
-from core.debugger.breakpoints.operations import text_of_value
+from core.debugger.breakpoints.operations import text_of_value, whole_text
 from core.debugger.breakpoints.subject import SubjectOf
 from core.debugger.breakpoints.views import PageValue, Watch, WatchValue
 from core.schema.errors import BrowserError, UsageError
@@ -110,7 +110,7 @@ class Watches(StoredList[Watch]):
                 step=event.figures.step,
                 phase=event.phase,
                 watch=value.watch.number,
-                sentence=f"{value.watch.text} changed: {_shown(before[value.watch.number])} → {_shown(value)}",
+                sentence=change_in_words(before[value.watch.number], value),
                 stopped=True,
                 time=time.time(),
             )
@@ -135,17 +135,20 @@ def value_of(
         compiled = compile_expression(watch.text)
         if known is not None and not subject.differs(earlier, compiled.names):
             return known
-        return WatchValue(watch=watch, text=text_of_value(evaluate(compiled, subject)))
+        value = evaluate(compiled, subject)
+        return WatchValue(watch=watch, text=text_of_value(value), whole=hash(whole_text(value)))
     except UsageError as error:
         return WatchValue(watch=watch, error=str(error))
 
 
 def differs(one: WatchValue, other: WatchValue) -> bool:
-    return (one.text, one.error) != (other.text, other.error)
+    return (one.text, one.error, one.whole) != (other.text, other.error, other.whole)
 
 
-def _shown(value: WatchValue) -> str:
-    return value.error or value.text
+def change_in_words(before: WatchValue, after: WatchValue) -> str:
+    was, now = (value.error or value.text for value in (before, after))
+    where = " beyond what is shown" if was == now else ""
+    return f"{after.watch.text} changed{where}: {was} → {now}"
 
 
 async def read_page_watches(page: Page, watches: Iterable[Watch]) -> dict[Watch, PageValue]:
@@ -186,7 +189,8 @@ async def _read_in_page(page: Page, watch: Watch) -> PageValue:
             return PageValue(error="Nothing in the page matches.")
         return PageValue(text="null" if found.get("subtype") == "null" else "undefined")
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return PageValue(text=text if len(text) <= _LONGEST_PAGE_VALUE else f"{text[:_LONGEST_PAGE_VALUE]}…")
+    shown = text if len(text) <= _LONGEST_PAGE_VALUE else f"{text[:_LONGEST_PAGE_VALUE]}…"
+    return PageValue(text=shown, whole=hash(text))
 
 
 def _script(watch: Watch) -> str:

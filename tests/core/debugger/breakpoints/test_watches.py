@@ -67,6 +67,26 @@ def test_a_change_stops_the_run_where_that_is_asked_for(trace, run):
     assert watches.add(BUTTONS).number == 3
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "text"),
+    [
+        ([f"b{at}" for at in range(30)], [*(f"b{at}" for at in range(29)), "other"], BUTTONS.text),
+        (["x" * 3000 + "1"], ["x" * 3000 + "2"], "page.elements[0].name"),
+        (["a" * 1000], ["a" * 1001], "1 / len(page.elements[0].name) - 1000"),
+    ],
+)
+def test_a_change_beyond_what_is_shown_stops_the_run(trace, before, after, text):
+    number = trace.begin_run(start())
+    for step, names in enumerate((before, after), start=1):
+        write_step(trace, number, step, observation=page(*names))
+    watches = Watches(trace)
+    watch = watches.add(Watch(text=text, on_change=True))
+    _, hit = (hit for event in events_of(trace, number) for hit in watches.check(event)[1])
+    assert (hit.step, hit.phase) == (2, "observe")
+    assert hit.sentence.startswith(f"{text} changed beyond what is shown: ")
+    assert last_change(trace, number, 3, watch).step == 2
+
+
 def test_values_of_the_page_are_taken_as_they_were_read_and_kept_meanwhile(trace, run):
     watches = Watches(trace)
     heading = watches.add(Watch(kind="css", text="h1", on_change=True))
@@ -91,6 +111,15 @@ def test_a_watch_of_the_page_that_was_edited_begins_without_the_value_of_its_old
     assert watches.check(second, {heading: PageValue(text="Start")})[0][0].text == ""
     (value,), hits = watches.check(third, {title: PageValue(text="Shop")})
     assert ((value.text, value.changed), hits) == (("Shop", False), ())
+
+
+def test_a_value_of_the_page_is_compared_whole(trace, run):
+    watches = Watches(trace)
+    text = watches.add(Watch(kind="css", text="p", on_change=True))
+    first, second, *_ = events_of(trace, run)
+    watches.check(first, {text: PageValue(text="aaa…", whole=hash("aaab"))})
+    _, (hit,) = watches.check(second, {text: PageValue(text="aaa…", whole=hash("aaac"))})
+    assert hit.sentence == "p changed beyond what is shown: aaa… → aaa…"
 
 
 def test_another_run_begins_with_no_values(trace, run):

@@ -396,14 +396,18 @@ class Runner:
             if phase == "commit" and self._until.kind == "end" and not run.ended:
                 await self._keep_pace()
         if not run.ended:
-            notice, self.notice = self.notice, ""
-            self._publisher.set_mode("waiting", self.gate_message(run) or notice)
+            self._publisher.set_mode("waiting", self._with_notice(self.gate_message(run)))
             self._publisher.publish_step(run)
 
     def _rest_at(self, run: AgentRun, why: str) -> None:
         """Stop for a breakpoint or a watch, and say why."""
-        self.notice = ""
+        why = self._with_notice(why)
         self.rest(run, "waiting", why, stopped_at=why)
+
+    def _with_notice(self, why: str) -> str:
+        """Return why the run rests, and what else is to be said where it does."""
+        notice, self.notice = self.notice, ""
+        return " ".join(filter(None, (why, notice)))
 
     async def _keep_pace(self) -> None:
         """Wait between steps as long as the person asked for; a pause ends it."""
@@ -440,8 +444,7 @@ class Runner:
             assert gate is not None
             run.state.pending.note = f"Gate: {gate.reason}; the person accepted it."
             return False
-        self._publisher.set_mode("waiting", message)
-        self._publisher.publish_step(run)
+        self.rest(run, "waiting", self._with_notice(message))
         return True
 
 

@@ -5,6 +5,8 @@ import threading
 import pytest
 from werkzeug import Response
 
+from core.debugger.breakpoints.kinds.problems import Condition
+from core.debugger.breakpoints.service import BreakpointsService
 from core.schema.step import Acted, record_of
 from core.storage.resources import RESOURCES
 from tests.core.browser.site import Site
@@ -88,6 +90,18 @@ def test_going_back_is_a_branch_that_begins_with_the_page_and_the_agent_as_they_
     assert live.step.action.action.startswith("type")
     live.session.trace.name_run(first, "  the archive ")
     live.wait(lambda: {one.run: one.name for one in live.runs.runs}[first] == "the archive")
+
+
+def test_what_going_back_has_come_to_is_told_too_where_a_breakpoint_stops_the_branch(gone_wrong):
+    live, service = gone_wrong, BreakpointsService(gone_wrong.session)
+    service.add(Condition(expression='step.phase == "recognise"'))
+    live.settle()
+    go_back(live, live.view.run, 2)
+    assert live.view.message.startswith(
+        'step.phase == "recognise" has become true. Back at step 2 by history'
+    )
+    service.remove(service.view.breakpoints[-1].breakpoint.number)
+    live.settle()
 
 
 def test_a_branch_that_was_left_is_taken_up_where_it_was_and_an_ended_one_is_not(gone_wrong, server):

@@ -357,8 +357,10 @@ class Branches(SessionCommands):
         if current.ended:
             current.keep_sent()
             return
-        await current.keep_network()
-        current.leave()
+        try:
+            await current.keep_network()
+        finally:  # Another move may cancel this one.
+            current.leave()
 
 
 def _sentence(restored: Restored) -> str:

@@ -362,12 +362,11 @@ class Asker:
         return read.reply, record.number
 
     async def _held(self, state: RunState, held: HeldCall | HeldReply) -> None:
-        """Let a debugger stop here; its time is no time of the step's own."""
+        """Let a debugger stop here."""
         call = held.record
         self._open[call.number] = call
         try:
-            with state.in_calls.span():
-                await self.hold(held)
+            await self.hold(held)
         except asyncio.CancelledError:
             if isinstance(held, HeldCall):
                 failed = held.record.replace(error=why_cancelled("cancelled before it was made"))

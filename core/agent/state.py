@@ -100,10 +100,12 @@ class Totals:
 
 @dataclass
 class StepClock:
-    """The time of the step's phases, and how much of it was spent in or held at an LLM call."""
+    """The time at work of the step's phases, and how much of it an LLM call was out."""
 
     active: float = 0.0
     in_llm: float = 0.0
+    held: list[tuple[float, float]] = field(default_factory=list)
+    """When phases were held, seconds since the epoch."""
 
 
 class Overlap:
@@ -263,7 +265,9 @@ class RunState:
     totals: Totals = field(default_factory=Totals)
     clock: StepClock = field(default_factory=StepClock)
     in_calls: Overlap = field(default_factory=Overlap)
-    """Time in which calls were out or held."""
+    """Time in which calls were out."""
+    in_hands: Overlap = field(default_factory=Overlap)
+    """Time in which a debugger held phases."""
     started: float = field(default_factory=time.perf_counter)
     """By that clock: the time of day may be set meanwhile."""
     answer: str = ""
@@ -290,6 +294,16 @@ class RunState:
     """Whether the coming step's action was asked for before this step's judgement was known."""
     before_consequences: "RunState | None" = field(default=None, repr=False)
     """The run as it was before the judgement of the current step had consequences."""
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Count the time of the block as held, not as work."""
+        began = time.time()
+        try:
+            with self.in_hands.span():
+                yield
+        finally:
+            self.clock.held.append((began, time.time()))
 
     def begin_next(self) -> None:
         """Continue to the next step."""

@@ -281,7 +281,8 @@ class Runner:
         self.tell_held()
         self.rest(run, "waiting", message, stopped_at=message)
         try:
-            await self.breaking.wait()
+            with run.state.held():
+                await self.breaking.wait()
         finally:
             self.held.remove(held)
             self.tell_held()
@@ -347,7 +348,8 @@ class Runner:
         self._publisher.change(held_request=what)
         self.rest(run, "waiting", message, stopped_at=message)
         try:
-            await self.breaking.wait()
+            with run.state.held():
+                await self.breaking.wait()
         finally:
             self._publisher.change(held_request="")
         self._publisher.set_mode("acting")

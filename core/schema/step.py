@@ -473,6 +473,8 @@ class Committed(PhaseSpec):
     phase: Literal["commit"] = "commit"
     seconds: float
     seconds_in_llm: float
+    held: tuple[tuple[float, float], ...] = ()
+    """When the step was held within a phase, seconds since the epoch; not part of `seconds`."""
     stops: str = ""
     """The state that ends the run, where the action has led to one."""
 

@@ -1,11 +1,21 @@
 """Reads what is stored of the steps of a run as records; each function works inside the open transaction."""
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, TypeVar
 
 from core.schema.errors import NotInTraceError, TraceError
 from core.schema.events import LogLine
 from core.schema.observation import Observation
-from core.schema.step import RECORDS, Aligned, Observed, PhaseRecord, Recalled, record_of
+from core.schema.step import (
+    RECORDS,
+    Aligned,
+    Committed,
+    Observed,
+    PhaseRecord,
+    PhaseSpec,
+    Recalled,
+    record_of,
+)
 from core.trace import encoding
 from core.trace.calls import calls_of
 from core.trace.database import TraceDatabase
@@ -18,6 +28,7 @@ from core.trace.records import (
 )
 from core.trace.run_reader import path, require_run, rows_of_step, valid, valid_json
 
+R = TypeVar("R", bound=PhaseSpec)
 _STEP_COLUMNS = ", ".join(StepRow.model_fields)
 
 
@@ -106,6 +117,7 @@ def judged(
 
 
 def times(database: TraceDatabase, run: int) -> tuple[StepTimes, ...]:
+    held = {number: one.held for number, one in _left_by(database, run, Committed)}
     found = []
     for part, left in path(database, run):
         phases: dict[int, list[dict[str, Any]]] = {}
@@ -121,27 +133,36 @@ def times(database: TraceDatabase, run: int) -> tuple[StepTimes, ...]:
             "SELECT number, begun FROM steps WHERE run = ? AND number < ? ORDER BY number", (part, left)
         )
         found += [
-            valid(database, StepTimes, {**step, "phases": phases.get(step["number"], ())}) for step in steps
+            valid(
+                database,
+                StepTimes,
+                {**step, "phases": phases.get(number := step["number"], ()), "held": held.get(number, ())},
+            )
+            for step in steps
         ]
     return tuple(found)
 
 
 def judgements(database: TraceDatabase, run: int) -> tuple[tuple[int, Aligned], ...]:
     """Return what was judged of the steps, in order; what is damaged is left out."""
-    found: list[tuple[int, Aligned]] = []
+    return tuple((number, one) for number, one in _left_by(database, run, Aligned) if one.judged)
+
+
+def _left_by(database: TraceDatabase, run: int, cls: type[R]) -> Iterator[tuple[int, R]]:
+    """Yield what a phase has left of each step, in order; what is damaged is left out."""
+    phase = cls.model_fields["phase"].default
     for part, left in path(database, run):
         for row in database.rows(
             "SELECT number, record FROM phases JOIN steps ON steps.id = phases.step"
-            " WHERE run = ? AND number < ? AND phases.phase = 'align' ORDER BY number",
-            (part, left),
+            " WHERE run = ? AND number < ? AND phases.phase = ? ORDER BY number",
+            (part, left, phase),
         ):
             try:
-                record = encoding.decode("align", row["record"], None)
+                record = encoding.decode(phase, row["record"], None)
             except (ValueError, KeyError, TypeError, AttributeError):
                 continue
-            if isinstance(record, Aligned) and record.judged:
-                found.append((row["number"], record))
-    return tuple(found)
+            if isinstance(record, cls):
+                yield row["number"], record
 
 
 def interventions(database: TraceDatabase, run: int, step: int | None = None) -> tuple[Intervention, ...]:

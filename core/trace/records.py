@@ -274,6 +274,8 @@ class StepTimes(Record):
     number: int
     begun: float
     phases: tuple[PhaseTimes, ...] = ()
+    held: tuple[tuple[float, float], ...] = ()
+    """When it was held within a phase."""
 
     @property
     def ended(self) -> float:

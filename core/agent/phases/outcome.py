@@ -170,6 +170,7 @@ def commit(state: RunState) -> Committed:
     return Committed(
         seconds=round(state.clock.active, 4),
         seconds_in_llm=round(state.clock.in_llm, 4),
+        held=tuple(state.clock.held),
         stops=_stopping_state(state),
     )
 

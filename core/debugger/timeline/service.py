@@ -171,6 +171,7 @@ def _step(row: StepRow, times: StepTimes, calls: Sequence[CallRecord], picture: 
         phases=tuple(phases),
         calls=tuple(calls),
         picture=picture,
+        held=times.held,
     )
 
 
@@ -186,27 +187,35 @@ def _apart(steps: tuple[StepSpan, ...]) -> tuple[StepSpan, ...]:
 
 
 def _held(steps: Sequence[StepSpan]) -> Iterator[HeldSpan]:
-    """Yield when nothing ran: between phases whose beginning is known, and between two steps."""
+    """Yield when nothing ran: between phases whose beginning is known, within them, and between two steps."""
     busy: list[tuple[float, float, int, str]] = []
     for step in steps:
-        busy += [(one.begun, one.ended, step.number, one.phase) for one in step.phases]
+        for one in step.phases:
+            begun, where = one.begun, f"before {one.phase}"
+            if one.phase in ("review", "act"):
+                where = "at the review, for the person"
+            for since, until in sorted(step.held):
+                if one.begun <= since and until <= one.ended:
+                    if since > begun:
+                        busy.append((begun, since, step.number, where))
+                    begun, where = max(begun, until), f"in {one.phase}"
+            busy.append((begun, one.ended, step.number, where))
         # Remedies may be asked for while the action runs: a call outside the phases is work as well.
-        busy += [(call.started, call.ended, step.number, "") for call in step.calls]
+        busy += [(call.started, call.ended, step.number, "before a call") for call in step.calls]
     until = steps[0].begun
     last = steps[0].number
-    for begun, ended, number, phase in sorted(busy):
+    for begun, ended, number, where in sorted(busy):
         if begun - until >= _HELD:
-            yield HeldSpan(begun=until, ended=begun, step=number, why=_why(last, number, phase))
+            yield HeldSpan(begun=until, ended=begun, step=number, why=_why(last, number, where))
         until = max(until, ended)
         last = number
 
 
-def _why(last: int, number: int, phase: str) -> str:
+def _why(last: int, number: int, where: str) -> str:
     if last != number:
         return (
             f"Nothing ran between step {last} and step {number}: held by a person, a breakpoint or the pace"
         )
-    where = "at the review, for the person" if phase in ("review", "act") else f"before {phase or 'a call'}"
     return f"Step {number} was held {where}"
 
 

@@ -74,6 +74,8 @@ class StepSpan(StepRow):
     calls: tuple[CallRecord, ...] = ()
     picture: BlobHash = ""
     """The blob of the page as the step observed it; empty if no picture was taken or kept."""
+    held: tuple[tuple[float, float], ...] = ()
+    """When it was held within a phase."""
 
     @property
     def seconds_asked(self) -> float:

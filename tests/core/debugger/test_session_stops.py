@@ -1,5 +1,7 @@
 """Stepping, breakpoints and watches at the window, on real pages."""
 
+import time
+
 import pytest
 from werkzeug import Response
 
@@ -134,6 +136,27 @@ def test_a_call_without_a_reply_and_a_crash_between_actions_hit_as_they_happen(l
     live.session.run_commands.step()
     assert stopped(live, "The page crashed: No memory.").phase == "align"
     assert [one.hits for one in breaks.views[-1].breakpoints] == [1, 1]
+
+
+def test_time_in_which_a_call_or_a_request_is_held_is_no_work_of_the_step(live, server, saving, breaks):
+    server.script(clicks('button "Save"'), says("stop []"))
+    began = time.monotonic()
+    begin(live, saving.url)
+    breaks.service.add(LLMCall(purpose="decide", when="before"))
+    breaks.service.add(RequestBegins())
+    live.session.run_commands.run()
+    stopped(live, "decide")
+    live.session.run_commands.run()
+    stopped(live, "POST")
+    live.session.run_commands.run()
+    live.wait(lambda: live.view.step == 2, "the next step")
+    store = live.store()
+    committed = store.step(live.view.run, 1).records[-1]
+    (asked, *_), (call, request) = store.calls.of(live.view.run), committed.held
+    store.close()
+    assert call[0] < call[1] <= asked.started < request[0] < request[1]
+    elapsed = time.monotonic() - began - sum(until - since for since, until in committed.held)
+    assert committed.seconds_in_llm <= committed.seconds < elapsed
 
 
 class Saving:

@@ -12,7 +12,7 @@ from core.trace.encoding import encode_prompt
 from core.trace.imports.records import ImportedRun, ImportedStep
 from core.trace.records import Hit, Intervention
 from core.trace.store import TraceStore
-from tests.core.trace.making import page, records, start, write_run, write_step
+from tests.core.trace.making import BLOBS, page, records, start, write_run, write_step
 
 
 @pytest.fixture
@@ -94,6 +94,24 @@ def test_phases_have_their_times_and_what_lies_between_is_held(store, run, clock
     assert between.seconds == 5.0
     assert "between step 1 and step 2" in between.why
     assert view.seconds == 55.0
+
+
+def test_time_in_which_a_phase_was_held_is_told_apart_from_its_work(store, run, clock):
+    store.begin_step(run, 1)
+    held = []
+    for record in records():
+        since = clock.now
+        if record.phase == "decide":
+            held = [(since + 1, since + 601), (since + 300, since + 602)]  # Two calls were held at once.
+            clock.now += 602
+        clock.now += 1
+        if record.phase == "commit":
+            record = record.replace(held=tuple(held))
+        store.save_phase(run, 1, record, blobs=BLOBS, begun=since)
+    view = time_view(store, run)
+    (span,) = view.held
+    assert (span.begun - view.begun, span.seconds, span.why) == (5.0, 601.0, "Step 1 was held in decide")
+    assert view.seconds - view.seconds_held == 11.0
 
 
 def test_an_older_run_says_that_its_phases_may_hold_waits(store, run, clock):

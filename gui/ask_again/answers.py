@@ -144,7 +144,7 @@ class AnswersPane(QWidget):
         if self.bars.key is None and bars:
             self.bars.select_key(bars[0].key)
         self.distribution.show_fact(llm_words(asked))
-        self.changes.show_rows(_change_rows(asked.changed))
+        self.changes.show_rows(_change_rows(asked))
         self.changes_section.show_fact(change_words(asked))
         self._on_selected(self.bars.key)
 
@@ -167,7 +167,7 @@ def llm_words(asked: WhatIf) -> str:
 
 def change_words(asked: WhatIf) -> str:
     """Return a description of how much of the prompt was changed."""
-    if not asked.changed:
+    if not asked.messages:
         return "as recorded"
     taken = sum(line.startswith("-") for line in asked.changed)
     return f"−{taken} +{len(asked.changed) - taken} lines"
@@ -209,8 +209,9 @@ def _answer_row(answer: ReplyAgain) -> Row:
     )
 
 
-def _change_rows(changed: tuple[str, ...]) -> list[Row]:
-    if not changed:
+def _change_rows(asked: WhatIf) -> list[Row]:
+    changed = asked.changed
+    if not asked.messages:
         return [Row("The messages were sent as recorded.", quiet=True)]
     rows = [
         Row(

@@ -151,7 +151,8 @@ class AskView(Record):
 def changed_lines(before: tuple[Message, ...], after: tuple[Message, ...]) -> tuple[str, ...]:
     """Return the lines by which two prompts differ, each with its sign."""
     lines = difflib.unified_diff(_lines(before), _lines(after), lineterm="", n=0)
-    return tuple(line for line in lines if not line.startswith(("---", "+++", "@@")))
+    # Two lines of headings, then each line has its sign.
+    return tuple(line for line in list(lines)[2:] if line[0] in "-+")
 
 
 def _lines(messages: tuple[Message, ...]) -> list[str]:

@@ -35,7 +35,14 @@ def asked(number: int, *answers: ReplyAgain, **changes: object) -> WhatIf:
 
 
 FIRST = asked(1, GREEN, GREEN, GREEN, BLUE, BROKEN)
-SECOND = asked(2, GREEN, GREEN, changed=("-Answer with one action.", "+Think first."), temperature=0.9)
+SECOND = asked(
+    2,
+    GREEN,
+    GREEN,
+    messages=(Message(role="user", text="Think first."),),
+    changed=("-Answer with one action.", "+Think first."),
+    temperature=0.9,
+)
 VIEW = AskView(
     run=18, step=3, recorded="click [5]", llm="gpt-4o", messages=MESSAGES, temperature=0.7, asked=(FIRST,)
 )

@@ -117,3 +117,11 @@ def test_changed_lines_name_what_was_taken_out_and_put_in():
     after = (Message(role="system", text="a\nB"), Message(role="user", text="c"))
     assert changed_lines(before, after) == ("-b", "+B")
     assert changed_lines(before, before) == ()
+
+
+def test_changed_lines_that_look_like_headings_of_a_diff_are_among_them():
+    def prompt(text):
+        return (Message(role="user", text=text),)
+
+    before, after = prompt("a\n-- Never buy twice.\n@@ 1"), prompt("a\n++i is fine\n@@ 2")
+    assert changed_lines(before, after) == ("--- Never buy twice.", "-@@ 1", "+++i is fine", "+@@ 2")

@@ -148,8 +148,8 @@ class RunCommands(SessionCommands):
 
     @command
     def set_max_steps(self, count: int) -> None:
-        """End runs after this many page actions, the current one too."""
-        if self._current.run is not None:
+        """End runs after this many page actions, the current one too; those of attached agents have no limit."""
+        if self._current.run is not None and self._current.run.has_preset:
             self._current.run.state.budget.page_actions = max(1, count)
         self._publisher.change(max_steps=max(1, count), **self._publisher.figures())
 

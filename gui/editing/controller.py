@@ -57,8 +57,8 @@ class EditingController(FeatureController):
         editor = self.editors[name] = TextEditor(window.theme, window)
         if "/" in name:
             editor.check_requested.connect(self._service.check)
-            editor.apply_requested.connect(self._service.save)
-            editor.try_requested.connect(self._service.try_here)
+            editor.apply_requested.connect(lambda name, text: self._service.save(name, text, editor.base))
+            editor.try_requested.connect(lambda name, text: self._service.try_here(name, text, editor.base))
             editor.reload_requested.connect(self._service.open)
         else:
             editor.check_requested.connect(window.session.edits.check_text)

@@ -31,6 +31,8 @@ class TextEditor(QDialog):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._view = EditText(name="", title="")
+        self.base: str | None = None
+        """The text of the file that the draft began with; None if there was none."""
         self._why_not = ""
         self._gone_on = ""
         self.title = ElidedLabel("", self)
@@ -74,7 +76,9 @@ class TextEditor(QDialog):
 
     def offer(self, view: EditText) -> None:
         """Start with this text; if an earlier draft exists, keep it and show a message."""
-        self._gone_on = _KEPT if self.pane.begin(view, view.name) else ""
+        has_draft = self.pane.begin(view, view.name)
+        self._gone_on = _KEPT if has_draft else ""
+        self.base = self.base if has_draft else view.base
         self._show(view)
         self.field.setFocus()
         if view.line:
@@ -83,6 +87,7 @@ class TextEditor(QDialog):
     def show_checked(self, view: EditText) -> None:
         """Show the result of a check, unless the text has changed since."""
         if view.applied:
+            self.base = view.base
             self.field.count_from(view.text)
             self._show(view)
             if self.text == view.text:

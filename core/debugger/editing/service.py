@@ -19,7 +19,7 @@ from core.debugger.editing.files import SETTINGS, AgentFiles, checked_settings, 
 from core.debugger.editing.views import EditText
 from core.debugger.interventions.held_texts import as_text
 from core.debugger.service import Service
-from core.schema.errors import BackstepError, DataError, UsageError
+from core.schema.errors import BackstepError, UsageError
 from core.schema.messages import Message
 from core.schema.signal import Signal
 
@@ -69,8 +69,9 @@ class EditingService(Service[EditText]):
     @command
     async def open_setting(self, key: str) -> None:
         """Offer the settings file to be edited at a key; one that it lacks is written there as a comment."""
-        text, line = with_key(self.files.own_text(SETTINGS) or "", key, self.services.settings)
-        self.send((await self._checked(SETTINGS, text)).replace(asked=True, line=line))
+        base = self.files.own_text(SETTINGS)
+        text, line = with_key(base or "", key, self.services.settings)
+        self.send((await self._checked(SETTINGS, text)).replace(asked=True, line=line, base=base))
 
     @command
     async def check(self, name: str, text: str) -> None:
@@ -78,16 +79,19 @@ class EditingService(Service[EditText]):
         self.send(await self._checked(name, text))
 
     @command
-    async def save(self, name: str, text: str) -> None:
-        """Save the file as the user's own; what is wrong in it is sent instead."""
-        await self._save(name, text)
+    async def save(self, name: str, text: str, base: str | None) -> None:
+        """Save the file as the user's own; what is wrong in it is sent instead.
+
+        That may be that the user's own file is no longer `base`, as it was when the text was read.
+        """
+        await self._save(name, text, base)
 
     @command
-    async def try_here(self, name: str, text: str) -> None:
+    async def try_here(self, name: str, text: str, base: str | None) -> None:
         """Save the file, and have the current step decided again with it; nothing is saved if that cannot be."""
         if why := self._why_no_try(self._overridden(name)):
             raise UsageError(why)
-        if await self._save(name, text):
+        if await self._save(name, text, base):
             kind, _, rest = name.partition("/")
             preset = Path(rest).stem if kind == "presets" else self.session.session.preset
             if preset != self.session.session.preset:
@@ -95,16 +99,22 @@ class EditingService(Service[EditText]):
             self.session.corrections.ask_anew_by_files()
 
     async def _offer(self, name: str) -> None:
-        self.send((await self._checked(name, self.files.read(name))).replace(asked=True))
+        view = await self._checked(name, self.files.read(name))
+        self.send(view.replace(asked=True, base=self.files.own_text(name)))
 
-    async def _save(self, name: str, text: str) -> bool:
+    async def _save(self, name: str, text: str, base: str | None) -> bool:
         view = await self._checked(name, text)
         if not view.problem:
             try:
+                if self.files.own_text(name) not in (None, base, text):
+                    raise UsageError(
+                        f"{self.files.target(name)} was changed since this text was read. Reload (Alt+R) reads it as "
+                        "it is now; Ctrl+Z brings your text back."
+                    )
                 self.files.write(name, text)
-            except DataError as error:
+            except BackstepError as error:
                 view = view.replace(problem=str(error))
-        self.send(view.replace(applied=not view.problem))
+        self.send(view.replace(applied=not view.problem, base=text))
         if not view.problem:
             self.session.tell(f"Saved {self.files.target(name)}.")
             self.session.offer()

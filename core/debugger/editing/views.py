@@ -19,6 +19,8 @@ class EditText(Record):
     hint: str = ""
     language: str = "text"
     text: str = ""
+    base: str | None = None
+    """The text of the user's own file when this was read or saved; None if there was none, or if it is no file."""
     problem: str = ""
     """Why it cannot be applied as it stands."""
     problems: tuple[TextProblem, ...] = ()

@@ -220,16 +220,31 @@ def test_a_file_of_a_panel_opens_in_the_editor_beside_the_prompt_that_would_resu
 ):
     window.stack.file_wanted.emit("/x/policies/shop/search.md")
     assert service.asked == [("open_path", "/x/policies/shop/search.md")]
-    editor = opened(qtbot, controller, service.changed, POLICY)
+    editor = opened(qtbot, controller, service.changed, POLICY.replace(base="Old."))
     assert editor.pane.preview.source == POLICY.preview
     assert editor.note.text() == POLICY.note
     assert editor.apply_button.text() == "Save"
     text = typed(qtbot, editor, "!")
     qtbot.waitUntil(lambda: ("check", POLICY.name, text) in service.asked)
     qtbot.keyClick(editor.field, Qt.Key.Key_Return, CTRL)
-    qtbot.waitUntil(lambda: ("save", POLICY.name, text) in service.asked)
+    qtbot.waitUntil(lambda: ("save", POLICY.name, text, "Old.") in service.asked)
     qtbot.keyClick(editor.field, Qt.Key.Key_Return, CTRL | SHIFT)
-    qtbot.waitUntil(lambda: ("try_here", POLICY.name, text) in service.asked)
+    qtbot.waitUntil(lambda: ("try_here", POLICY.name, text, "Old.") in service.asked)
+
+
+def test_a_file_is_saved_over_what_its_draft_began_with_or_what_was_saved_last(
+    controller, service, qtbot: QtBot
+):
+    editor = opened(qtbot, controller, service.changed, POLICY.replace(base="Old."))
+    text = typed(qtbot, editor, "!")
+    opened(qtbot, controller, service.changed, POLICY.replace(base="Written meanwhile."))
+    qtbot.keyClick(editor.field, Qt.Key.Key_Return, CTRL)
+    qtbot.waitUntil(lambda: ("save", POLICY.name, text, "Old.") in service.asked)
+    more = typed(qtbot, editor, "!")
+    service.changed.send(POLICY.replace(text=text, base=text, applied=True))
+    qtbot.waitUntil(lambda: editor.base == text)
+    qtbot.keyClick(editor.field, Qt.Key.Key_Return, CTRL)
+    qtbot.waitUntil(lambda: ("save", POLICY.name, more, text) in service.asked)
 
 
 def test_a_file_opens_beside_the_prompt_that_would_result_which_stays_beside_a_mistake(

@@ -83,7 +83,7 @@ def test_a_bundled_file_is_saved_as_a_copy_of_ones_own_which_then_holds(editor, 
     assert f"Saves to your own copy, {saved(live, PLAIN)}" in view.note
     before = (RESOURCES / PLAIN).read_text()
     text = "# mine\n" + view.text
-    view = editor.ask(editor.service.save, PLAIN, text)
+    view = editor.ask(editor.service.save, PLAIN, text, view.base)
     assert view.applied
     assert saved(live, PLAIN).read_text() == text
     assert (RESOURCES / PLAIN).read_text() == before
@@ -92,13 +92,31 @@ def test_a_bundled_file_is_saved_as_a_copy_of_ones_own_which_then_holds(editor, 
     assert "your own copy" in view.note
 
 
+def test_what_was_written_to_the_file_meanwhile_is_not_overwritten(editor, live):
+    view = editor.ask(editor.service.open, PLAIN)
+    file, mine, other = saved(live, PLAIN), "# mine\n" + view.text, "# other\n" + view.text
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(other)
+    for ask in (editor.service.save, editor.service.save):
+        refused = editor.ask(ask, PLAIN, mine, view.base)
+        assert (refused.applied, refused.text) == (False, mine)
+        assert refused.problem.startswith(f"{file} was changed since this text was read. Reload (Alt+R)")
+        assert file.read_text() == other
+    view = editor.ask(editor.service.open, PLAIN)
+    assert view.text == other
+    view = editor.ask(editor.service.save, PLAIN, mine, view.base)
+    assert view.applied
+    assert editor.ask(editor.service.save, PLAIN, mine + "# more\n", view.base).applied
+    assert file.read_text() == mine + "# more\n"
+
+
 def test_a_file_keeps_its_line_ends(editor, live):
     text = (RESOURCES / PLAIN).read_text().replace("\n", "\r\n")
     saved(live, PLAIN).parent.mkdir(exist_ok=True)
     saved(live, PLAIN).write_bytes(text.encode())
     view = editor.ask(editor.service.open, PLAIN)
     assert (view.text, view.problem) == (text, "")
-    editor.ask(editor.service.save, PLAIN, "# mine\r\n" + view.text)
+    editor.ask(editor.service.save, PLAIN, "# mine\r\n" + view.text, view.base)
     assert saved(live, PLAIN).read_bytes() == f"# mine\r\n{text}".encode()
 
 
@@ -118,7 +136,7 @@ def test_what_is_wrong_is_told_with_file_and_line_and_nothing_is_saved(editor, l
     view = editor.ask(editor.service.check, name, wrong)
     assert problem in view.problem
     assert "/tmp" not in view.problem
-    view = editor.ask(editor.service.save, name, wrong)
+    view = editor.ask(editor.service.save, name, wrong, None)
     assert (view.applied, problem in view.problem) == (False, True)
     assert not saved(live, name).exists()
 
@@ -146,7 +164,7 @@ def test_the_prompt_that_would_result_is_shown_for_the_step_in_view_and_tried_th
     assert "Be quick." in view.preview
     assert 'button "Go"' in view.preview
     assert len(server.requests) == 1
-    view = editor.ask(editor.service.try_here, name, text + "\nBe quick.")
+    view = editor.ask(editor.service.try_here, name, text + "\nBe quick.", None)
     assert view.applied
     server.wait_for_requests(2)
     live.wait_phase("review")
@@ -177,7 +195,7 @@ def test_a_policy_is_tried_in_the_frame_at_work(editor, live, server):
     assert "Mind the capacity." in view.preview
     server.script(says("wait [1]"))
     before = len(server.requests)
-    editor.ask(editor.service.try_here, POLICY, text)
+    editor.ask(editor.service.try_here, POLICY, text, None)
     server.wait_for_requests(before + 1)
     live.wait_phase("review")
     assert "Mind the capacity." in "\n".join(server.requests[-1].texts)
@@ -231,7 +249,7 @@ def test_a_file_that_a_branch_does_not_go_by_is_not_tried_in_it(editor, live, se
     assert "Mind the capacity." not in view.preview
     assert "Be thrifty." in view.preview
     asked = len(server.requests)
-    editor.service.try_here(POLICY, mine)
+    editor.service.try_here(POLICY, mine, None)
     live.wait(lambda: live.view.message.startswith(said[by]))
     assert not saved(live, POLICY).exists()
     assert len(server.requests) == asked
@@ -257,7 +275,7 @@ def test_the_settings_file_is_edited_at_a_key_and_checked(editor, live):
         else None
     )
     try:
-        saved = editor.ask(editor.service.save, view.name, "max_steps = 12\n")
+        saved = editor.ask(editor.service.save, view.name, "max_steps = 12\n", view.base)
         assert saved.applied
         assert (live.config / "settings.toml").read_text("utf-8") == "max_steps = 12\n"
         assert editor.ask(editor.service.open_setting, "max_steps").line == 1

@@ -12,7 +12,7 @@ import contextlib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from core.agent.llm_calls import Failed, HeldCall, HeldReply, Hold, cancel_call, why_cancelled
+from core.agent.llm_calls import HeldCall, HeldReply, Hold, cancel_call, why_cancelled
 from core.agent.loop import AgentRun
 from core.agent.phases.act import act
 from core.agent.phases.choice import decide
@@ -229,17 +229,12 @@ class AttachedRun(AgentRun):
         state.acted = acted
         return acted
 
-    def hold_calls(
-        self,
-        hold: Hold,
-        replies: Callable[[], bool] = lambda: True,
-        failed: Failed = lambda call: None,
-    ) -> None:
+    def hold_calls(self, hold: Hold, replies: Callable[[], bool] = lambda: True) -> None:
         async def held_with_clock(held: HeldCall | HeldReply) -> None:
             with self.attachment.clock.hold():
                 await hold(held)
 
-        super().hold_calls(held_with_clock, replies, failed)
+        super().hold_calls(held_with_clock, replies)
 
     def _reread_preset(self) -> None:
         """It uses no file."""

@@ -38,6 +38,8 @@ Purpose = Literal[
     "agent",  # whatever an attached agent asks
 ]
 """Why the LLM is asked; sampling and the LLM itself can be set for each."""
+CHOOSING: tuple[Purpose, ...] = ("decide", "rationale", "function", "repair", "agent")
+"""Purposes whose reply becomes the next action; the last call of a step with one has chosen it."""
 
 
 class Image(Record):

@@ -13,6 +13,7 @@ from core.debugger.compare.views import (
     PartName,
     comparable,
 )
+from core.schema.messages import CHOOSING
 from core.schema.step import (
     Abstracted,
     Acted,
@@ -28,8 +29,6 @@ from core.schema.step import (
 from core.trace.calls import stored_prompt, stored_reply
 from core.trace.records import StepDetail, StepRow
 from core.trace.store import TraceStore
-
-_DECIDING = ("decide", "rationale", "function", "agent")
 
 
 class _Done(NamedTuple):
@@ -156,7 +155,7 @@ def parts_of(store: TraceStore, step: tuple[int, int] | None) -> dict[PartName, 
 
 def _call(store: TraceStore, detail: StepDetail) -> dict[PartName, str]:
     """Return prompt and reply of the call that chose the action."""
-    call = next((one for one in reversed(detail.calls) if one.purpose in _DECIDING), None)
+    call = next((one for one in reversed(detail.calls) if one.purpose in CHOOSING), None)
     if call is None:
         return {}
     prompt = "\n\n".join(

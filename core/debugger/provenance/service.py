@@ -14,6 +14,7 @@ from core.debugger.steps.view import said
 from core.schema.action import Action, Named, RefTarget, RoleTarget
 from core.schema.errors import DataError, TraceError
 from core.schema.formats import count
+from core.schema.messages import CHOOSING
 from core.schema.observation import Element, Observation
 from core.schema.step import (
     Abstracted,
@@ -54,7 +55,7 @@ class ProvenanceService(Service[WhyView]):
 
 
 P = TypeVar("P", bound=PhaseRecord)
-_CHOOSING = ("decide", "rationale", "function", "repair", "choose", "agent")
+_CHOOSING = (*CHOOSING, "choose")
 """Calls that lead to the action; those after them were shown it."""
 
 

@@ -15,11 +15,9 @@ from core.debugger.services import Current
 from core.debugger.steps.view import MadeParts, recorded_step, ref_of, step_view
 from core.debugger.steps.views import ActionView, Side, StepView
 from core.schema.errors import BackstepError
+from core.schema.messages import CHOOSING
 from core.schema.signal import Signal
 from core.trace.store import TraceStore
-
-_DECIDING = ("decide", "rationale", "function", "repair", "agent")
-"""Purposes whose reply becomes the next action, and is shown there as it comes."""
 
 _Change = Callable[[StepView], StepView]
 
@@ -169,7 +167,7 @@ class StepPublisher:
     def streamed(self, asked: Asked) -> None:
         """The LLM has said more."""
         number = asked.record.number
-        if asked.record.purpose not in _DECIDING or 0 < self._streaming_call < number:
+        if asked.record.purpose not in CHOOSING or 0 < self._streaming_call < number:
             return
         self._streaming_call = 0 if asked.ended else number
         if asked.ended:

@@ -6,7 +6,7 @@ from core.agent.branching import RunSetup, open_branch
 from core.debugger.compare.alignment import compare_runs, compare_steps
 from core.debugger.compare.service import CompareService
 from tests.core.stage import on, page_file, stop
-from tests.llm_server import LLMServer
+from tests.llm_server import LLMServer, Reply
 
 pytestmark = pytest.mark.browser
 
@@ -51,6 +51,7 @@ def made(whole_stage, tmp_path_factory):
                 "detour": (ARCHIVE, START, ORDERS, stop("there")),
                 "orders": (ORDERS, stop("there")),
                 "orders again": (ORDERS, stop("there")),
+                "asked again": (Reply(text="What now?"), ORDERS, stop("there")),
                 "archive": (ARCHIVE, stop("nothing")),
             }.items()
         }
@@ -152,6 +153,12 @@ def test_a_step_done_otherwise_stands_beside_what_was_done_in_its_place(stage, r
     assert parts["page"].same
     assert parts["prompt"].same
     assert not parts["reply"].same
+
+
+def test_the_reply_that_chose_the_action_is_compared_and_not_one_that_could_not_be_used(stage, made):
+    steps = (made["asked again"], 1), (made["orders"], 1)
+    (reply,) = (part for part in compare_steps(stage.services.store, *steps) if part.name == "reply")
+    assert reply.same, reply.left
 
 
 def test_two_equal_runs_do_not_part(stage, made):

@@ -10,12 +10,8 @@ from core.debugger.compare.views import (
     StepKey,
 )
 from core.debugger.service import Service
-from core.schema.errors import TraceError
+from core.debugger.steps.view import screenshot_view
 from core.schema.signal import Signal
-from core.schema.step import (
-    Observed,
-    record_of,
-)
 from core.trace.store import TraceStore
 
 if TYPE_CHECKING:
@@ -74,15 +70,7 @@ def _pair_view(store: TraceStore, asked: PairView) -> PairView:
 
 
 def _picture(store: TraceStore, step: StepKey | None) -> bytes:
-    if step is None:
-        return b""
-    observed = record_of(Observed, store.step(*step).records)
-    if observed is None or not observed.screenshot:
-        return b""
-    try:
-        return store.blob(observed.screenshot)
-    except TraceError:
-        return b""
+    return screenshot_view(store, store.step(*step)).data if step is not None else b""
 
 
 make_service = CompareService

@@ -101,5 +101,4 @@ class WhyView(WhyQuestion):
     """What they come to, in a sentence or two."""
     missing: tuple[str, ...] = ()
     """Words of the text that stand nowhere at all."""
-    busy: bool = False
     problem: str = ""

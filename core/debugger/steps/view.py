@@ -31,6 +31,7 @@ from core.schema.step import (
     Abstracted,
     Acted,
     AgentStep,
+    BlobHash,
     CallRecord,
     Decided,
     Observed,
@@ -355,18 +356,20 @@ def screenshot_view(source: StepSource, detail: StepDetail) -> ScreenshotView:
     chosen = action_of(detail.records)
     if observed is None:
         return ScreenshotView(missing=not_read(detail))
-    data = b""
-    if observed.screenshot:
-        try:
-            data = source.blob(observed.screenshot)
-        except TraceError:
-            data = b""
     return ScreenshotView(
-        data=data,
+        data=picture(source, observed.screenshot) if observed.screenshot else b"",
         viewport=observed.observation.viewport,
         box=place_of(chosen, observed, acted),
         caption=f"Step {detail.row.number}: {action_text(detail)}",
     )
+
+
+def picture(source: StepSource, name: BlobHash) -> bytes:
+    """Return a picture; one that is missing or damaged has no bytes."""
+    try:
+        return source.blob(name)
+    except TraceError:
+        return b""
 
 
 def page_changes(before: Observation | None, now: Observation) -> PageChanges:

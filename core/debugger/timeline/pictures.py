@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable
 
-from core.debugger.steps.view import not_read, screenshot_view, step_after
+from core.debugger.steps.view import not_read, picture, screenshot_view, step_after
 from core.debugger.steps.views import ScreenshotView
 from core.debugger.timeline.views import FilmPictures, StepPictures
-from core.schema.errors import TraceError
 from core.schema.step import BlobHash, Observed, record_of
 from core.trace.records import StepDetail
 from core.trace.store import TraceStore
@@ -15,7 +14,7 @@ _NOT_KEPT = "was not taken or not kept (pictures in the settings, --pictures)."
 
 def film_pictures(store: TraceStore, names: Iterable[BlobHash]) -> FilmPictures:
     """Return these pictures; one that is missing or damaged has no bytes."""
-    return FilmPictures(pictures=tuple((name, _picture(store, name)) for name in names))
+    return FilmPictures(pictures=tuple((name, picture(store, name)) for name in names))
 
 
 def step_pictures(store: TraceStore, run: int, number: int) -> StepPictures:
@@ -65,10 +64,3 @@ def _missing(detail: StepDetail, what: str) -> str:
     if observed is None:
         return f"{what} is missing. {not_read(detail)}"
     return f"{what} cannot be read from the database." if observed.screenshot else f"{what} {_NOT_KEPT}"
-
-
-def _picture(store: TraceStore, name: BlobHash) -> bytes:
-    try:
-        return store.blob(name)
-    except TraceError:
-        return b""

@@ -20,6 +20,7 @@ from core.debugger.timeline.views import (
     TimeView,
 )
 from core.schema.errors import TraceError
+from core.schema.formats import cut
 from core.schema.signal import Signal
 from core.schema.step import Acted, BlobHash, CallRecord, record_of
 from core.trace.records import RunRow, StepRow, StepTimes
@@ -220,9 +221,7 @@ def _why(last: int, number: int, where: str) -> str:
 
 
 def _mark(kind: MarkKind, time: float, step: int, text: str) -> TimeMark:
-    line = " ".join(text.split())
-    text = line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
-    return TimeMark(time=time, step=step, kind=kind, text=text)
+    return TimeMark(time=time, step=step, kind=kind, text=cut(" ".join(text.split()), _LONGEST))
 
 
 def _of_events(store: TraceStore, run: int, calls: Iterable[CallRecord]) -> Iterator[TimeMark]:

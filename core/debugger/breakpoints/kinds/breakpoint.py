@@ -12,6 +12,7 @@ from pydantic.fields import FieldInfo
 from core.debugger.breakpoints.debug_event import DebugEvent
 from core.debugger.breakpoints.expression import compile_expression, is_true
 from core.debugger.breakpoints.subject import SubjectOf
+from core.schema import formats
 from core.schema.record import Record
 
 _LONGEST = 300
@@ -108,5 +109,4 @@ def fits(pattern: str, text: str, *, whole: bool = False) -> bool:
 
 def cut(text: str) -> str:
     """Return the text in one line, cut where it is long."""
-    plain = " ".join(text.split())
-    return plain if len(plain) <= _LONGEST else plain[: _LONGEST - 1] + "…"
+    return formats.cut(" ".join(text.split()), _LONGEST)

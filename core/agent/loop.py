@@ -93,8 +93,7 @@ class AgentRun:
         """The edits since the run has last asked an LLM or done something."""
         self.redoable: list[Undoable] = []
         """Those of them that were undone since the last new one, the next to be redone last."""
-        self.on_event: Callable[[BrowserEvent], object] = lambda event: None
-        """Is called with what happens in the browser outside of an action, once it is stored."""
+        self._on_event: Callable[[BrowserEvent], object] = lambda event: None
         self.edited = 0
         """The last step in which something was edited."""
 
@@ -136,17 +135,16 @@ class AgentRun:
         """Say, before the first step, whose steps keep their pictures: all, none, or those of no success."""
         self._tools.pages.pictures = which
 
-    def hold_calls(
-        self,
-        hold: Hold,
-        replies: Callable[[], bool] = lambda: True,
-        failed: Failed = lambda call: None,
-    ) -> None:
-        """Await `hold` with each LLM call before it is made, and with its reply; `failed` is told where there is none.
+    def hold_calls(self, hold: Hold, replies: Callable[[], bool] = lambda: True) -> None:
+        """Await `hold` with each LLM call before it is made, and with its reply.
 
         `replies` tells whether one may be held: then nothing of it is passed on before.
         """
-        self._asker.hold, self._asker.may_hold_replies, self._asker.failed = hold, replies, failed
+        self._asker.hold, self._asker.may_hold_replies = hold, replies
+
+    def tell(self, failed: Failed, event: Callable[[BrowserEvent], object]) -> None:
+        """Call `failed` with each LLM call without a reply, and `event` with what happens between actions."""
+        self._asker.failed, self._on_event = failed, event
 
     def use(self, *, preset: Preset | None = None, llm: Answerer | None = None) -> None:
         """Continue with another preset or another LLM.
@@ -334,7 +332,7 @@ class AgentRun:
         """Store what happened in the browser since the last action: it belongs to none."""
         for event in self.world.tabs.browser.take_events():
             self.store.pages.save_event(self.state.run, self.state.number, event)
-            self.on_event(event)
+            self._on_event(event)
 
     def _keep_page_log(self, moment: Moment, *, also_empty: bool = False) -> None:
         """Store what pages reported since the last time; with `also_empty` that there was nothing, too."""

@@ -257,12 +257,9 @@ class Runner:
         self._current.run = run
         self.notice = ""  # It was about the run before.
         self.breaking.page_values = {}
-        run.hold_calls(
-            lambda held: self._hold_call(run, held),
-            lambda: self.breaking.holds_replies,
-            lambda call: self.breaking.failed(run, call),
-        )
-        run.on_event = lambda event: self.breaking.happened(run, event)
+        run.hold_calls(lambda held: self._hold_call(run, held), lambda: self.breaking.holds_replies)
+        breaking = self.breaking
+        run.tell(lambda call: breaking.failed(run, call), lambda event: breaking.happened(run, event))
         run.world.ask = lambda crossing: self._hold_crossing(run, crossing)
         self._publisher.change(sites=run.world.tabs.border.sites)
 

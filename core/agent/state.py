@@ -98,16 +98,6 @@ class Totals:
     seconds_in_llm: float = 0.0
 
 
-@dataclass
-class StepClock:
-    """The time at work of the step's phases, and how much of it an LLM call was out."""
-
-    active: float = 0.0
-    in_llm: float = 0.0
-    held: list[tuple[float, float]] = field(default_factory=list)
-    """When phases were held, seconds since the epoch."""
-
-
 class Overlap:
     """Wall time in which at least one of several overlapping activities runs."""
 
@@ -138,6 +128,27 @@ class Overlap:
         finally:
             self._before, self._since = self.seconds, time.perf_counter()
             self._going_on -= 1
+
+
+@dataclass
+class StepClock:
+    """The time at work of the step's phases, and how much of it an LLM call was out."""
+
+    active: float = 0.0
+    in_llm: float = 0.0
+    held: list[tuple[float, float]] = field(default_factory=list)
+    """When phases were held, seconds since the epoch."""
+    in_hands: Overlap = field(default_factory=Overlap)
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Count the time of the block as held, not as work."""
+        began = time.time()
+        try:
+            with self.in_hands.span():
+                yield
+        finally:
+            self.held.append((began, time.time()))
 
 
 class Shortened(Record):
@@ -266,8 +277,6 @@ class RunState:
     clock: StepClock = field(default_factory=StepClock)
     in_calls: Overlap = field(default_factory=Overlap)
     """Time in which calls were out."""
-    in_hands: Overlap = field(default_factory=Overlap)
-    """Time in which a debugger held phases."""
     started: float = field(default_factory=time.perf_counter)
     """By that clock: the time of day may be set meanwhile."""
     answer: str = ""
@@ -294,16 +303,6 @@ class RunState:
     """Whether the coming step's action was asked for before this step's judgement was known."""
     before_consequences: "RunState | None" = field(default=None, repr=False)
     """The run as it was before the judgement of the current step had consequences."""
-
-    @contextmanager
-    def held(self) -> Iterator[None]:
-        """Count the time of the block as held, not as work."""
-        began = time.time()
-        try:
-            with self.in_hands.span():
-                yield
-        finally:
-            self.clock.held.append((began, time.time()))
 
     def begin_next(self) -> None:
         """Continue to the next step."""

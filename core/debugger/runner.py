@@ -278,7 +278,7 @@ class Runner:
         self.tell_held()
         self.rest(run, "waiting", message, stopped_at=message)
         try:
-            with run.state.held():
+            with run.state.clock.hold():
                 await self.breaking.wait()
         finally:
             self.held.remove(held)
@@ -345,7 +345,7 @@ class Runner:
         self._publisher.change(held_request=what)
         self.rest(run, "waiting", message, stopped_at=message)
         try:
-            with run.state.held():
+            with run.state.clock.hold():
                 await self.breaking.wait()
         finally:
             self._publisher.change(held_request="")

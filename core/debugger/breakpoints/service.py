@@ -174,7 +174,7 @@ class BreakpointsService(Service[BreaksView]):
             return
         self.session.show_recorded(run, found.step)
         changed = change_in_words(found.before, found.after)
-        self.session.tell(f"Step {found.step}, after {found.phase}: {changed}")
+        self.session.tell(f"Step {found.step}, after {found.phase}: {watch.text}: {changed}")
 
 
 make_service = BreakpointsService

@@ -110,7 +110,7 @@ class Watches(StoredList[Watch]):
                 step=event.figures.step,
                 phase=event.phase,
                 watch=value.watch.number,
-                sentence=change_in_words(before[value.watch.number], value),
+                sentence=f"{value.watch.text} changed: {change_in_words(before[value.watch.number], value)}",
                 stopped=True,
                 time=time.time(),
             )
@@ -147,8 +147,7 @@ def differs(one: WatchValue, other: WatchValue) -> bool:
 
 def change_in_words(before: WatchValue, after: WatchValue) -> str:
     was, now = (value.error or value.text for value in (before, after))
-    where = " beyond what is shown" if was == now else ""
-    return f"{after.watch.text} changed{where}: {was} → {now}"
+    return f"{was} → {now}" if was != now else f"{now} (beyond what is shown)"
 
 
 async def read_page_watches(page: Page, watches: Iterable[Watch]) -> dict[Watch, PageValue]:

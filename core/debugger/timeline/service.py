@@ -196,10 +196,10 @@ def _held(steps: Sequence[StepSpan]) -> Iterator[HeldSpan]:
             if one.phase in ("review", "act"):
                 where = "at the review, for the person"
             for since, until in sorted(step.held):
-                if one.begun <= since and until <= one.ended:
+                if one.begun <= since < one.ended:
                     if since > begun:
                         busy.append((begun, since, step.number, where))
-                    begun, where = max(begun, until), f"in {one.phase}"
+                    begun, where = max(begun, min(until, one.ended)), f"in {one.phase}"
             busy.append((begun, one.ended, step.number, where))
         # Remedies may be asked for while the action runs: a call outside the phases is work as well.
         busy += [(call.started, call.ended, step.number, "before a call") for call in step.calls]

@@ -83,7 +83,8 @@ def test_a_change_beyond_what_is_shown_stops_the_run(trace, before, after, text)
     watch = watches.add(Watch(text=text, on_change=True))
     _, hit = (hit for event in events_of(trace, number) for hit in watches.check(event)[1])
     assert (hit.step, hit.phase) == (2, "observe")
-    assert hit.sentence.startswith(f"{text} changed beyond what is shown: ")
+    assert hit.sentence.startswith(f"{text} changed: ")
+    assert hit.sentence.endswith(" (beyond what is shown)")
     assert last_change(trace, number, 3, watch).step == 2
 
 
@@ -119,7 +120,7 @@ def test_a_value_of_the_page_is_compared_whole(trace, run):
     first, second, *_ = events_of(trace, run)
     watches.check(first, {text: PageValue(text="aaa…", whole=hash("aaab"))})
     _, (hit,) = watches.check(second, {text: PageValue(text="aaa…", whole=hash("aaac"))})
-    assert hit.sentence == "p changed beyond what is shown: aaa… → aaa…"
+    assert hit.sentence == "p changed: aaa… (beyond what is shown)"
 
 
 def test_another_run_begins_with_no_values(trace, run):

@@ -282,14 +282,14 @@ class AgentRun:
                 self._keep_events()
                 self._keep_page_log("before the action")
             shown = state.abstracted
-            began = self._phase_clock = time.perf_counter()
+            self._phase_clock, began = time.perf_counter(), state.clock.now
             self._phase_begun = time.time()
-            in_calls, in_hands = state.in_calls.seconds, state.clock.in_hands.seconds
+            in_calls = state.in_calls.seconds
             try:
                 done = self._phases[phase].run(self._tools)
                 self._done = await done if isinstance(done, Awaitable) else done
             finally:
-                worked = time.perf_counter() - began - (state.clock.in_hands.seconds - in_hands)
+                worked = state.clock.now - began
                 state.clock.active += worked
                 state.clock.in_llm += min(state.in_calls.seconds - in_calls, worked)
             if phase == "decide" and state.abstracted is not None and state.abstracted is not shown:

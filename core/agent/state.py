@@ -140,6 +140,11 @@ class StepClock:
     """When phases were held, seconds since the epoch."""
     in_hands: Overlap = field(default_factory=Overlap)
 
+    @property
+    def now(self) -> float:
+        """Seconds by a clock that stands still while a phase is held."""
+        return time.perf_counter() - self.in_hands.seconds
+
     @contextmanager
     def hold(self) -> Iterator[None]:
         """Count the time of the block as held, not as work."""

@@ -1,7 +1,6 @@
 """act: carry out the reviewed action, wait for its effects, and read the page."""
 
 import asyncio
-import time
 from typing import Literal, NamedTuple
 
 from core.agent.general_space import describe_filled, label_of
@@ -160,7 +159,7 @@ async def _primitive(state: RunState, world: World, action: Action) -> _Done:
     label = label_of(state.observation, action)
     before = world.tabs.mark()
     world.touches.touch()
-    clock = time.perf_counter()
+    clock = state.clock.now
     try:
         located = await _carried_out(world, action, marks)
     except (ActionError, BrowserError) as error:
@@ -172,16 +171,16 @@ async def _primitive(state: RunState, world: World, action: Action) -> _Done:
     # What failed is done again as well: it may have had a part of its effect.
     done = RecordedInput(step=state.number, action=action, marks=marks, failed=bool(problem))
     state.inputs.append(done)
-    times["act"] = _lap(clock)
-    clock = time.perf_counter()
+    times["act"] = _lap(state, clock)
+    clock = state.clock.now
     ahead = world.read_ahead(before, None if state.stale else state.capture)
     try:
         settled = await world.tabs.settle(before)
         settled_reason = settled.reason
     except (PageGone, BrowserError, ActionError) as error:
         problem = problem or str(error)
-    times["settle"] = _lap(clock)
-    clock = time.perf_counter()
+    times["settle"] = _lap(state, clock)
+    clock = state.clock.now
     differs = ""
     try:
         state.capture, ended, differs = await asyncio.gather(
@@ -193,7 +192,7 @@ async def _primitive(state: RunState, world: World, action: Action) -> _Done:
         state.stale = True
         ended = await world.episode_ended()
         problem = problem or str(error) or "The page went away before it could be read."
-    times["observe"] = _lap(clock)
+    times["observe"] = _lap(state, clock)
     events = world.tabs.browser.take_events()
     event_texts = [event.text for event in events if event.text not in problem]
     # A page whose script had to be ended has taken the input all the same; the message says what became of it.
@@ -389,5 +388,5 @@ async def _choose(state: RunState, world: World, candidate: str) -> Acted:
     return acted.replace(primitives=(done.primitive,))
 
 
-def _lap(since: float) -> float:
-    return round((time.perf_counter() - since) * 1000, 2)
+def _lap(state: RunState, since: float) -> float:
+    return round((state.clock.now - since) * 1000, 2)

@@ -7,6 +7,8 @@ import pytest
 
 from core.agent.llm_calls import Asker
 from core.agent.presets import PRESETS, read_preset
+from core.agent.state import Budget, RunState, StepClock
+from core.schema.messages import LLMReply, LLMRequest, Message
 from core.agent.state import Budget, RunState
 from core.schema.messages import LLMReply, LLMRequest, Message, Retry
 from core.schema.task import Episode, Task
@@ -55,6 +57,22 @@ async def test_time_in_overlapping_calls_counts_once(store):
     whole = time.perf_counter() - began
     assert 0.05 <= state.totals.seconds_in_llm <= whole
     assert 0.05 <= state.in_calls.seconds <= whole
+
+
+def test_the_clock_of_a_step_stands_still_while_the_step_is_held(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(time, "perf_counter", lambda: now[0])
+    clock = StepClock()
+    began = clock.now
+    now[0] += 2
+    with clock.hold():
+        now[0] += 600
+        assert clock.now - began == 2
+        with clock.hold():
+            now[0] += 1
+    now[0] += 3
+    assert clock.now - began == 5
+    assert len(clock.held) == 2
 
 
 class OwnWords:

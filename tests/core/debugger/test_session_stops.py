@@ -151,12 +151,13 @@ def test_time_in_which_a_call_or_a_request_is_held_is_no_work_of_the_step(live, 
     live.session.run_commands.run()
     live.wait(lambda: live.view.step == 2, "the next step")
     store = live.store()
-    committed = store.step(live.view.run, 1).records[-1]
+    *_, acted, _, committed = store.step(live.view.run, 1).records
     (asked, *_), (call, request) = store.calls.of(live.view.run), committed.held
     store.close()
     assert call[0] < call[1] <= asked.started < request[0] < request[1]
     elapsed = time.monotonic() - began - sum(until - since for since, until in committed.held)
     assert committed.seconds_in_llm <= committed.seconds < elapsed
+    assert sum(acted.milliseconds.values()) / 1000 < committed.seconds
 
 
 class Saving:

@@ -8,8 +8,6 @@ import pytest
 from core.agent.llm_calls import Asker
 from core.agent.presets import PRESETS, read_preset
 from core.agent.state import Budget, RunState, StepClock
-from core.schema.messages import LLMReply, LLMRequest, Message
-from core.agent.state import Budget, RunState
 from core.schema.messages import LLMReply, LLMRequest, Message, Retry
 from core.schema.task import Episode, Task
 from core.trace.store import TraceStore

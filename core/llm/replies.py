@@ -413,6 +413,7 @@ def _call_of(entry: object, permissible: Permissible | None = None) -> WrittenCa
         if isinstance(given, dict):
             del values[nested]
             values |= given
+            break
     _take_thought(values, name, permissible)
     return WrittenCall(name=name, arguments=values)
 
@@ -570,7 +571,12 @@ def as_tool_call(action: Action, permissible: Permissible | None = None, *, id: 
 
 def as_json(thought: str, actions: Sequence[Action], permissible: Permissible | None = None) -> str:
     """Return the JSON reply with this thought and these actions."""
-    entries = [{"name": action.name, **action_arguments(action, permissible)} for action in actions]
+    entries = []
+    for action in actions:
+        arguments = action_arguments(action, permissible)
+        allowed = permissible.action(action.name) if permissible is not None else None
+        apart = allowed is not None and allowed.stands_apart
+        entries.append({"name": action.name, **({"arguments": arguments} if apart else arguments)})
     return json.dumps({"thought": thought, "actions": entries}, ensure_ascii=False)
 
 

@@ -5,10 +5,11 @@ rows with numbered outlines, and the check that follows every reply and every
 edit refuses what is not in it.
 """
 
+from collections.abc import Iterable
 from math import isfinite
 from typing import Any, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from core.schema.action import Action, Named, RefTarget
 from core.schema.argument import part_by_name, without_optional
@@ -23,18 +24,10 @@ OFFERED = 20
 MOUSE = {"double_click": "double", "right_click": "right", "hover": "hover"}
 """Actions that a tool call writes as a click with this as its `HOW`."""
 HOW = "how"
-TAKEN = frozenset({"name", "action", "actions", "tool_calls", "args", "arguments", "parameters", "thought"})
-"""Names that no parameter can have: in a reply they say something else."""
-
-
-def _not_taken(name: str) -> str:
-    if name in TAKEN:
-        raise ValueError("a reply says something else by this word: choose another name")
-    return name
-
-
-NotTaken = AfterValidator(_not_taken)
-"""Refuses a name that no parameter can have."""
+OF_ENTRIES = frozenset(
+    {"name", "action", "actions", "tool_calls", "args", "arguments", "parameters", "thought"}
+)
+"""What entries of JSON replies have themselves: the arguments of an action with such a parameter stand apart."""
 
 
 class Choice(Record):
@@ -89,6 +82,11 @@ class PermissibleAction(Record):
     origin: Literal["page", "state", "policy"] = "page"
     """Whether every page has it, the state it is in offers it, or it calls a policy."""
 
+    @property
+    def stands_apart(self) -> bool:
+        """Whether an entry of a JSON reply has its arguments in an object of their own, ``arguments``."""
+        return any(parameter.name in OF_ENTRIES for parameter in self.parameters)
+
     def json_schema(self, *, thinks: bool = False) -> dict[str, Any]:
         """Return the JSON schema of its arguments, as a tool's `parameters`; with `thinks`, a thought comes first."""
         thought = {"thought": {"type": "string"}} if thinks else {}
@@ -96,12 +94,22 @@ class PermissibleAction(Record):
             "type": "object",
             "properties": thought
             | {parameter.name: parameter.json_schema(patterns=False) for parameter in self.parameters},
-            "required": [*thought, *(parameter.name for parameter in self.parameters if parameter.required)],
+            "required": list(dict.fromkeys((*thought, *_required(self.parameters)))),
             "additionalProperties": False,
         }
 
     def entry_schemas(self) -> tuple[dict[str, Any], ...]:
         """Return the JSON schemas of a JSON reply's entry for it, one for each target whose values are its own."""
+        if self.stands_apart:
+            called = {"name": {"type": "string", "enum": [self.name]}, "arguments": self.json_schema()}
+            return (
+                {
+                    "type": "object",
+                    "properties": called,
+                    "required": list(called),
+                    "additionalProperties": False,
+                },
+            )
         return tuple(
             {
                 "type": "object",
@@ -109,7 +117,7 @@ class PermissibleAction(Record):
                     "name": {"type": "string", "enum": [self.name]},
                     **{parameter.name: parameter.json_schema() for parameter in parameters},
                 },
-                "required": ["name", *(parameter.name for parameter in parameters if parameter.required)],
+                "required": ["name", *_required(parameters)],
                 "additionalProperties": False,
             }
             for parameters in self._by_target()
@@ -301,6 +309,10 @@ class Permissible(Record):
             if problem := _problem_of(action, name, allowed.parameter(name)):
                 return problem
         return None
+
+
+def _required(parameters: Iterable[Parameter]) -> list[str]:
+    return [parameter.name for parameter in parameters if parameter.required]
 
 
 def _own_rows(action: PermissibleAction) -> tuple[PermissibleRow, ...]:

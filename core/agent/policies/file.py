@@ -17,7 +17,7 @@ from core.agent.policies.conditions import condition_problem
 from core.environments.webarena_config import SITES
 from core.llm.replies import read_lines
 from core.schema.action import ACTIONS, RefTarget
-from core.schema.action_space import NotTaken, ParameterType
+from core.schema.action_space import ParameterType
 from core.schema.action_text import parse_action
 from core.schema.errors import ActionSyntaxError, DataError
 from core.schema.messages import LLMReply
@@ -136,7 +136,7 @@ Names = Annotated[tuple[str, ...] | None, BeforeValidator(_or_all)]
 class PolicyParameter(Record):
     """An argument that the caller of the policy gives."""
 
-    name: Annotated[str, Field(pattern=_WORDS, max_length=64), NotTaken]
+    name: str = Field(pattern=_WORDS, max_length=64)
     type: ParameterType = "string"
     description: str = ""
 

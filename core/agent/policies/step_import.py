@@ -14,7 +14,6 @@ from core.exemplars.exchange.imports.step import Decision, StepPolicy, read_poli
 from core.exemplars.exchange.plan import ReadOptions
 from core.exemplars.exchange.reading import Reading
 from core.schema.action import ACTIONS
-from core.schema.action_space import TAKEN
 from core.schema.errors import DataError
 from core.schema.record import Record
 from core.trace.imports.records import FileEntry
@@ -161,7 +160,7 @@ def _policy_text(
 def _plain(name: str) -> str:
     """Return the name of a parameter as a policy file may have it."""
     found = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
-    return f"{found}_given" if found in TAKEN else found if _NAME.fullmatch(found) else "objective"
+    return found if _NAME.fullmatch(found) else "objective"
 
 
 def _toml(text: str) -> str:

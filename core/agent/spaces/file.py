@@ -13,7 +13,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from core.schema.action import ACTIONS
-from core.schema.action_space import NotTaken, ParameterType
+from core.schema.action_space import ParameterType
 from core.schema.errors import DataError, UsageError
 from core.schema.expression import compiled
 from core.schema.pattern import Expression, PatternText
@@ -66,7 +66,7 @@ class FromPage(Record):
 class ParameterFile(Record):
     """An argument of a state's action."""
 
-    name: Annotated[Name, NotTaken]
+    name: Name
     type: ParameterType = "string"
     description: str = ""
     required: bool = True

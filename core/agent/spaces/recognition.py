@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 
 from core.agent.spaces.file import FromPage, OptionGroups, ParameterFile, SpaceAction, SpaceState, StateSpace
-from core.schema.action_space import TAKEN, Choice, Parameter, PermissibleAction
+from core.schema.action_space import Choice, Parameter, PermissibleAction
 from core.schema.expression import compiled
 from core.schema.observation import Element, Observation
 from core.schema.pattern import matching, parse_pattern
@@ -144,7 +144,7 @@ def missing_for(action: SpaceAction, observation: Observation, html: str = "") -
 def option_groups(groups: OptionGroups, observation: Observation) -> tuple[OptionGroup, ...]:
     """Return the groups of choices on the page; groups of one name are numbered."""
     found: list[OptionGroup] = []
-    taken = set(TAKEN)
+    taken: set[str] = set()
     for element in matching(parse_pattern(groups.group), observation):
         choices = _choices(groups, element, observation)
         if not choices:

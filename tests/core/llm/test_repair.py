@@ -31,7 +31,7 @@ from core.schema.action import (
     Wait,
     XPathTarget,
 )
-from core.schema.action_space import TAKEN, Choice, Parameter, Permissible, PermissibleAction
+from core.schema.action_space import OF_ENTRIES, Choice, Parameter, Permissible, PermissibleAction
 from core.schema.messages import LLMReply, LLMRequest, Message, Tool, ToolCall
 
 unhurried = settings(suppress_health_check=[HealthCheck.too_slow])
@@ -171,15 +171,26 @@ class TestWhatIsPermissibleComesBackEqual:
         assert proposal.action == action
 
 
-FREE_NAMES = st.sampled_from(
-    ["reason", "kind", "tool", "tool_name", "function", "how", "target", "text", "id", "Name", "max2"]
-) | st.from_regex(r"[a-z][a-z0-9]{0,9}(_[a-z0-9]{1,9}){0,2}", fullmatch=True).filter(
-    lambda name: name not in TAKEN
-)
+NAMES = st.sampled_from(
+    [
+        "reason",
+        "kind",
+        "tool",
+        "tool_name",
+        "function",
+        "how",
+        "target",
+        "text",
+        "id",
+        "Name",
+        "max2",
+        *sorted(OF_ENTRIES),
+    ]
+) | st.from_regex(r"[a-z][a-z0-9]{0,9}(_[a-z0-9]{1,9}){0,2}", fullmatch=True)
 
 
 class TestAnyNameOfAParameter:
-    @given(FREE_NAMES, st.sampled_from(["abc", "call_it", "[1]", "go [1]", "{}", "\\", "5", "true"]))
+    @given(NAMES, st.sampled_from(["abc", "call_it", "[1]", "go [1]", "{}", "\\", "5", "true"]))
     def test_an_argument_comes_back_by_its_name_in_every_form(self, name, value):
         own = PermissibleAction(name="call_it", origin="policy", parameters=(Parameter(name=name),))
         permissible = Permissible(actions=(own,))
@@ -189,7 +200,7 @@ class TestAnyNameOfAParameter:
         by_name = str(Named(name="call_it", arguments=(f"{name}={value}",)))
         for form, text, calls in (
             ("json", as_json("t", [action], permissible), ()),
-            ("json", json.dumps({"name": "call_it", name: value}), ()),
+            ("json", json.dumps({"name": "call_it", "arguments": {name: value}}), ()),
             ("tools", "", [("call_it", call.arguments)]),
             ("tools", "", [("call_it", thinks)]),
             ("tools", json.dumps({"name": "call_it", "arguments": {name: value}}), ()),
@@ -216,15 +227,19 @@ class TestAnyNameOfAParameter:
             read_back = read("", ("call_it", call.arguments), permissible=permissible)[0].action
             assert float(read_back.arguments[0]) == float(value)
 
-    @pytest.mark.parametrize("name", sorted(TAKEN))
-    def test_a_name_is_taken_only_where_a_reply_in_json_would_be_read_otherwise(self, name):
+    @pytest.mark.parametrize("name", ["reason", "kind", *sorted(OF_ENTRIES)])
+    def test_the_schema_of_replies_has_it_once(self, name):
         own = PermissibleAction(name="call_it", origin="policy", parameters=(Parameter(name=name),))
         permissible = Permissible(actions=(own,))
-        values = ["abc", "go [1]", '{"a": 1}']
-        texts = [as_json("t", [Named(name="call_it", arguments=(v,))], permissible) for v in values]
-        texts += [json.dumps({"thought": "t"} | {"name": "call_it", name: value}) for value in values]
-        read_back = [read(text, form="json", permissible=permissible)[0] for text in texts]
-        assert [one for one in read_back if one.thought != "t" or one.problem]
+        (entry,) = json.loads(as_json("t", [Named(name="call_it", arguments=("abc",))], permissible))[
+            "actions"
+        ]
+        (schema,) = own.entry_schemas()
+        assert list(entry) == list(schema["properties"]) == schema["required"]
+        if isinstance(entry.get("arguments"), dict):
+            assert entry["arguments"].keys() == schema["properties"]["arguments"]["properties"].keys()
+        required = own.json_schema(thinks=True)["required"]
+        assert required == list(dict.fromkeys(("thought", name)))
 
 
 class TestNonsenseBecomesAProblem:

@@ -77,7 +77,6 @@ def test_windows_line_ends_and_a_byte_order_mark_change_nothing(tmp_path):
         ('description = "Finds', 'descripton = "Finds', 'no key "descripton"; did you mean description?'),
         ('name = "query"', 'nam = "query"', 'no key "nam" in [parameters]; did you mean name?'),
         ('name = "query"', 'name = "Query!"', '"name"'),
-        ('name = "query"', 'name = "name"', "choose another name"),
         ('urls = ["/orders"]', 'urls = ["/orders("]', "not a regular expression"),
         ('urls = ["/orders"]', 'urls = ["__GITLUB__"]', 'no site "GITLUB"; did you mean GITLAB?'),
         ('actions = ["click", "type"]', "actions = [", "not TOML"),

@@ -26,7 +26,6 @@ def test_a_space_keeps_its_name_its_states_and_its_text(space):
         ('last_actions = ["buy"]', 'last_actions = ["by"]', "did you mean buy?"),
         ("url = '/item'", "url = '/item('", "is not a regular expression"),
         ('name = "back"', 'name = "click"', "is the name of a page action"),
-        ('name = "words"', 'name = "name"', "choose another name"),
         ('name = "back"', 'name = "buy"', 'two actions called "buy"'),
         ("choose_at = 4", 'choose_at = 4\nreturns = "goto [{address}]"', 'uses "address"'),
         ("choose_at = 4", 'choose_at = 4\nreturns = "gotoo [{url}]"', "did you mean goto?"),

@@ -5,6 +5,7 @@ difference, and was not touched or was reached by the same inputs from the start
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
@@ -33,8 +34,8 @@ _MOVING = ("video", "marquee")
 """Tags of what does not stand still."""
 _PLACE = re.compile(r" at -?\d+,-?\d+")
 """Where a drawn thing is, in its `detail`: in a window of another size it is elsewhere."""
-_ALIGNED = 3000
-"""Elements that differ at most where their order is looked for, which takes time by the square of their number."""
+_ALIGNED, _EQUAL = 5_000, 100_000
+"""Elements that differ, and pairs of equal ones among them, at most where their order is looked for."""
 _Key = tuple[str, str]
 ALIKE = 0.6
 """Share of common elements from which two pages of one address are the same page."""
@@ -291,7 +292,8 @@ def _pairs(before: Sequence[_Key], after: Sequence[_Key]) -> list[tuple[int, int
     begins = next((at for at in range(least) if before[at] != after[at]), least)
     ends = next((at for at in range(least - begins) if before[-1 - at] != after[-1 - at]), least - begins)
     old, new = before[begins : len(before) - ends], after[begins : len(after) - ends]
-    if max(len(old), len(new)) > _ALIGNED:
+    counts = Counter(new)
+    if len(new) > _ALIGNED or sum(counts[key] for key in old) > _EQUAL:
         places: dict[_Key, list[int]] = {}
         for at in reversed(range(len(new))):
             places.setdefault(new[at], []).append(at)

@@ -1,4 +1,4 @@
-import time
+from collections import Counter
 
 import pytest
 
@@ -106,17 +106,27 @@ def rows(*names: str) -> Observation:
     return page(*(element(at, "cell", name) for at, name in enumerate(names, start=1)))
 
 
-def test_large_pages_that_differ_are_compared_in_little_time_and_their_order_counts():
+def test_large_pages_that_differ_are_compared_and_their_order_counts():
+    """Looking for the longest common order would take minutes."""
     mixed = ["yes" if at % 3 else "no" for at in range(20_000)]
     then, now = rows(*mixed), rows(*reversed(mixed))
-    began = time.process_time()
     found = compare(then, now, "replayed")
-    assert time.process_time() - began < 10
     assert (found.grade, [one.part for one in found.differences]) == ("same page", ["order"])
     last = compare(then, rows(*mixed, "new"), "replayed").differences
     assert [(one.what, one.element) for one in last] == [("added", 'cell "new"')]
     more = compare(then, rows(*reversed(mixed), "new"), "replayed").differences
     assert ("added", 'cell "new"') in [(one.what, one.element) for one in more]
+
+
+@pytest.mark.parametrize(("name", "number"), [("Add", 3_000), ("item {}", 30_000)])
+def test_large_pages_of_which_every_second_row_has_changed_are_compared(name, number):
+    """The same."""
+    then, now = (
+        rows(*(name.format(at) if at % 2 else f"{word} {at}" for at in range(number)))
+        for word in ("was", "is")
+    )
+    found = compare(then, now, "replayed").differences
+    assert Counter(one.what for one in found) == {"gone": number // 2, "added": number // 2}
 
 
 def test_what_is_in_another_place_of_a_small_page_is_gone_and_added():

@@ -111,7 +111,8 @@ def import_failed(error: ImportError, argv: Sequence[str]) -> NoReturn:
 def needs(argv: Sequence[str]) -> tuple[tuple[str, ...], Libraries]:
     """Return the extras that the command in `argv` needs, and what it makes of missing shared libraries."""
     words = _own_words(argv)
-    commands = [word for word in words if word in COMMANDS]
+    of_options = {at + 1 for at, word in enumerate(words) if word.startswith("--") and "=" not in word}
+    commands = [word for at, word in enumerate(words) if word in COMMANDS and at not in of_options]
     command = commands[0] if commands else ""
     if {"--help", "--version"} & set(words):
         return (), "ignore"

@@ -20,6 +20,8 @@ from core.setup import display_problem, needs
         (["mcp", "--http"], (), "require"),
         (["mcp", "--browser", "chromium"], (), "ignore"),
         (["--db", "x.db", "runs"], (), "ignore"),
+        (["--llm", "test"], (), "require"),
+        (["--db", "runs"], (), "require"),
         *(([name, "1"], (), "ignore") for name in ("compare", "causes", "files", "draft")),
         (["exemplars", "list"], (), "ignore"),
         (["exemplars", "replay"], (), "require"),

@@ -18,7 +18,7 @@ def test_a_step_limit_ends_a_run_of_a_built_in_agent_and_none_of_an_attached_one
 
     run = SimpleNamespace(has_preset=has_preset, state=SimpleNamespace(budget=Budget(page_actions=1000)))
     session: dict = {}
-    publisher, commands = SimpleNamespace(change=session.update), SimpleNamespace(post=at_once)
+    publisher, commands = SimpleNamespace(change=session.update, figures=dict), SimpleNamespace(post=at_once)
     parts = SessionParts(SimpleNamespace(run=run), publisher, None, None, commands)
     RunCommands(parts).set_max_steps(5)
     assert session == {"max_steps": 5}

@@ -2,6 +2,7 @@
 
 import asyncio
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from core.debugger.commands import command
 from core.debugger.service import Service
@@ -14,16 +15,23 @@ from core.schema.task import SourceKind, TaskSource
 from core.settings.saving import save_settings
 from core.settings.settings import read_settings_file, settings_path, task_path
 
+if TYPE_CHECKING:
+    from core.debugger.session import Session
+
 _KEYS: dict[SourceKind, str] = {"tasks": "task_files", "webarena": "webarena"}
 
 
 class TaskFilesService(Service[TaskFilesAnswer]):
     """Each view answers a change; new tasks are sent with the session's catalogue.
 
-    Files are read in a thread, so that a run in progress continues meanwhile.
+    Files are read in a thread, so that a run in progress continues meanwhile; one command follows another.
     """
 
     view = TaskFilesAnswer(ok=True, text="")
+
+    def __init__(self, session: "Session") -> None:
+        super().__init__(session)
+        self._turn = asyncio.Lock()
 
     def failed(self, problem: str) -> None:
         self.send(TaskFilesAnswer(ok=False, text=problem))
@@ -32,7 +40,8 @@ class TaskFilesService(Service[TaskFilesAnswer]):
     async def add(self, paths: tuple[str, ...]) -> None:
         """Add task files and WebArena configurations, or read them again, and remember them in the settings."""
         environments = self.services.environments
-        answers = [await asyncio.to_thread(_add_one, environments, Path(path)) for path in paths]
+        async with self._turn:
+            answers = [await asyncio.to_thread(_add_one, environments, Path(path)) for path in paths]
         self.session.offer()
         self.send(
             TaskFilesAnswer(
@@ -45,14 +54,17 @@ class TaskFilesService(Service[TaskFilesAnswer]):
     @command
     async def remove(self, path: str) -> None:
         """Leave out the tasks of a file and forget it; the file itself stays as it is."""
-        answer = await asyncio.to_thread(_remove_one, self.services.environments, Path(path))
+        async with self._turn:
+            answer = await asyncio.to_thread(_remove_one, self.services.environments, Path(path))
         self.session.offer()
         self.send(answer)
 
     @command
     async def refresh(self) -> None:
         """Read the files that have changed since they were last read."""
-        if await asyncio.to_thread(self.services.environments.refresh):
+        async with self._turn:
+            is_new = await asyncio.to_thread(self.services.environments.refresh)
+        if is_new:
             self.session.offer()
 
 

@@ -1,5 +1,7 @@
 """The user's files of tasks, added and removed as the task chooser asks for it."""
 
+import threading
+
 import pytest
 
 from core.debugger.tasks.service import TaskFilesService
@@ -125,3 +127,22 @@ def test_an_edit_of_a_task_file_holds_when_one_of_its_tasks_is_opened(live, tmp_
     live.wait(lambda: live.view.mode == "failed" and "not TOML" in live.view.message, "the problem")
     service.remove(str(path))
     live.wait(lambda: not live.catalogue.sources, "an empty list")
+
+
+def test_what_is_asked_for_while_a_file_is_read_waits_for_it(asked: Asked, tmp_path, monkeypatch):
+    mine, read = task_file(tmp_path), threading.Event()
+    add_file = asked.environments.add_file
+
+    def add_late(path):
+        read.wait(10)
+        return add_file(path)
+
+    monkeypatch.setattr(asked.environments, "add_file", add_late)
+    asked.service.add((str(mine),))
+    asked.service.remove(str(mine))
+    read.set()
+    asked.session.done()
+    assert [answer.ok for answer in asked.answers] == [True, True]
+    assert "was removed from the list" in asked.answers[-1].text
+    assert asked.environments.sources == ()
+    assert load_settings().task_files == ()

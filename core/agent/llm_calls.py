@@ -308,8 +308,8 @@ class Asker:
         def on_retry(retry: Retry) -> None:
             nonlocal held_until
             retries.append(retry)
-            if not retry.attempt:  # How long a model loads is not known before.
-                held_until = time.perf_counter() + retry.waited if retry.waited else math.inf
+            if not retry.attempt:
+                held_until = math.inf if retry.held else time.perf_counter() + retry.waited
             said_in_vain.extend(said)
             said.clear()
             self._listener(so_far().replace(retry=retry))

@@ -221,10 +221,11 @@ class LocalLLM(OpenAICompatibleLLM):
         """Answer as any server does; loading the model is announced as a wait."""
         if not (loading := self.loading):
             return await super().reply(request, on_text=on_text, on_retry=on_retry)
-        if on_retry is not None:
-            on_retry(Retry(reason=loading, waited=0.0, attempt=False))
+        tell = on_retry or (lambda retry: None)
+        tell(Retry(reason=loading, waited=0.0, attempt=False, held=True))
         began = time.perf_counter()
         await self._open()
+        tell(Retry(reason=f"llama.cpp has loaded {self.model}.", waited=0.0, attempt=False))
         waited = time.perf_counter() - began
         reply = await super().reply(request, on_text=on_text, on_retry=on_retry)
         retries = (Retry(reason=loading, waited=waited, attempt=False), *reply.retries)

@@ -233,6 +233,8 @@ class Retry(Record):
     """Seconds waited before the next attempt."""
     attempt: bool = True
     """Whether it is for another attempt; else the call was held up, or goes on in another form."""
+    held: bool = False
+    """Whether the call is not sent before the next one is announced, as while a model loads."""
 
 
 class LLMReply(Record):

@@ -175,7 +175,8 @@ class HeldUp:
 
 
 RATE = Retry(reason="requests_per_minute is reached.", waited=60.0, attempt=False)
-LOADING = Retry(reason="llama.cpp loads it.", waited=0.0, attempt=False)
+LOADING = Retry(reason="llama.cpp loads it.", waited=0.0, attempt=False, held=True)
+OTHER_FORM = Retry(reason="asked again without a limit on the reply.", waited=0.0, attempt=False)
 BUSY = Retry(reason="busy", waited=60.0)
 
 
@@ -203,6 +204,9 @@ async def test_only_attempts_are_counted_as_such(store):
         (HeldUp(RATE), False),
         (HeldUp(RATE.replace(waited=1e-9)), True),
         (HeldUp(LOADING), False),
+        (HeldUp(LOADING, OTHER_FORM), True),
+        (HeldUp(OTHER_FORM), True),
+        (HeldUp(OTHER_FORM, RATE), False),
         (HeldUp(LOADING, said="Yes"), True),
     ],
 )

@@ -15,9 +15,10 @@ from core.agent.presets import Presets
 from core.llm import local
 from core.llm.endpoints import Keys
 from core.llm.honoured import Honoured
+from core.llm.openai_compatible import OpenAICompatibleLLM
 from core.llm.registry import LLMs
 from core.schema.errors import LLMError, LLMRefused, UsageError
-from core.schema.messages import LLMRequest, Message, Sampling
+from core.schema.messages import LLMReply, LLMRequest, Message, Sampling
 from core.settings.settings import LLMSettings, LocalSettings, Settings
 from core.system.program import ROOT
 from tests.llm_server import Reply
@@ -170,6 +171,21 @@ async def test_a_damaged_model_is_refused_with_what_llama_cpp_said(open_with, tm
     with pytest.raises(LLMRefused, match=r"llama\.cpp cannot load .*model\.gguf \(.+\); choose another"):
         await llm.reply(STORY, on_retry=announced.append)
     assert announced[0].reason == "llama.cpp loads model.gguf; the call waits."
+
+
+async def test_a_call_that_waits_for_the_model_tells_when_it_is_sent(open_with, tmp_path, monkeypatch):
+    async def at_once(self, *_, **__):
+        return LLMReply()
+
+    monkeypatch.setattr(local.LocalLLM, "_open", at_once)
+    monkeypatch.setattr(OpenAICompatibleLLM, "reply", at_once)
+    announced = []
+    reply = await open_with().get(f"gguf:{stub(tmp_path)}").reply(STORY, on_retry=announced.append)
+    assert [(one.reason, one.held) for one in announced] == [
+        ("llama.cpp loads model.gguf; the call waits.", True),
+        ("llama.cpp has loaded model.gguf.", False),
+    ]
+    assert [one.reason for one in reply.retries] == [announced[0].reason]
 
 
 class TestWithAModel:

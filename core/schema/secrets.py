@@ -217,6 +217,13 @@ def has_key(text: str) -> bool:
     return any(form.search(text) for _, form in _FORMS)
 
 
+def without_forms(text: str) -> str:
+    """Return `text` with ``[key]`` in place of what looks like a key, a token or a password in an address."""
+    for _, form in _FORMS:
+        text = form.sub(HIDDEN_KEY, text)
+    return text
+
+
 def without_key_forms(text: str) -> str:
     """Return `text` without anything that looks like the key of an LLM server."""
     return _KEY_IN_ERRORS.sub(lambda match: f"{match[1] or ''}{HIDDEN_KEY}", text)

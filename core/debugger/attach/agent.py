@@ -3,7 +3,7 @@
 import asyncio
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -147,7 +147,7 @@ class AttachedAgent:
 
 def check_agent(request: AttachRequest) -> None:
     """Raise UsageError if there is no such program, or a value for it is missing."""
-    if any(HIDDEN_KEY in word for word in request.command):
+    if request.lacks_value:
         raise UsageError(
             f"The command has {HIDDEN_KEY} in place of a value that is not stored; attach the program again with "
             "the value, or name its variable with --env or under Keys."
@@ -177,10 +177,10 @@ async def open_agent(request: AttachRequest, host: BrowserHost, llm: Callable[[]
         raise
 
 
-def agent_of(store: TraceStore, row: RunRow, last: AttachRequest | None = None) -> AttachRequest:
+def agent_of(store: TraceStore, row: RunRow, known: Mapping[int, AttachRequest] = {}) -> AttachRequest:
     """Return how the agent of a stored run is started again; raises UsageError if it was started elsewhere.
 
-    `last` is what was attached last; it still has the values that are not stored.
+    `known` has what was attached by its run, still with the values that are not stored.
     """
     request = AttachRequest.of_text(store.preset_text(row.run))
     if not request.command:
@@ -188,7 +188,8 @@ def agent_of(store: TraceStore, row: RunRow, last: AttachRequest | None = None) 
             f"The agent of run {row.run} was started elsewhere and cannot be started again here; "
             "fork with a preset (Ctrl+Shift+F) to continue with a built-in agent."
         )
-    return last if last is not None and _stored(last) == request else request
+    same = [run for run, one in known.items() if _stored(one) == request]
+    return known[max(same, key=lambda run: (run == row.run, run))] if same else request
 
 
 def _stored(request: AttachRequest) -> AttachRequest:

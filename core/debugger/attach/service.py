@@ -37,6 +37,8 @@ class AttachService(Service[AttachView]):
     def __init__(self, session: "Session") -> None:
         super().__init__(session)
         self._agent: AttachedAgent | None = None
+        self._requests: dict[int, AttachRequest] = {}
+        """What was attached, by its run: with the values that are not stored."""
         self._ending: asyncio.Task[None] | None = None
         self._lines: deque[str] = deque(maxlen=_LINES)
         self._telling: asyncio.TimerHandle | None = None
@@ -85,6 +87,7 @@ class AttachService(Service[AttachView]):
         from core.attach.run import AttachedRun
 
         assert isinstance(run, AttachedRun)
+        self._requests[run.state.run] = agent.request
         run.on_end = lambda: self._on_run_end(agent)
         run.on_note = lambda text: self.session.log("info", "agent", f"Step {run.state.number}: {text}")
         self.show(addresses=agent.addresses, running=agent.started)
@@ -94,7 +97,7 @@ class AttachService(Service[AttachView]):
         from core.debugger.attach.agent import agent_of
 
         store = self.services.store
-        request = agent_of(store, row, self.view.request)
+        request = agent_of(store, row, self._requests)
         agent = await self._begin(request)
         await self.services.use_browser(request.browser)
         led = agent.leads_back(setup, store, row, self.services.tabs, given=given)

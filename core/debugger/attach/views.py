@@ -9,9 +9,22 @@ from pydantic import ValidationError
 from core.attach.addresses import Addresses
 from core.schema.record import Record
 from core.schema.restore import Parted
-from core.schema.secrets import HIDDEN_KEY, has_key, kind_of_name
+from core.schema.secrets import HIDDEN_KEY, is_key, kind_of_name, without_forms
 
-_NAMED = re.compile(r"([\w.-]+)[\"']?\s*[=:]\s*")
+_SCRIPT = re.compile(r"-\w*c")
+"""The option of a shell or of Python before a whole script."""
+_WHOLE = re.compile(r"([\w.-]+)=(.+)", re.DOTALL)
+_GIVEN = re.compile(
+    r"""(?:(?<=[?&])(?P<field>[\w.-]+)=              # in an address
+        |(?<![\w.-])(?P<name>[\w.-]+)(?:=|\s=\s)
+        |(?<!\S)(?P<option>--[\w.-]+)\s+(?!-)
+        |(?:^|(?<=["'{]))(?P<header>[\w.-]+)\\*["']?\s*:\s*)
+        (?=(?:(?:bearer|basic)\s+)?(?P<quote>\\*["'])?
+        (?P<value>(?(quote).*?(?=(?P=quote))|(?(field)[^\s"'&\#]+|[^\s"'\\][^\s"']*))))""",
+    re.IGNORECASE | re.VERBOSE | re.DOTALL,
+)
+"""A name with its value, up to the next space or quote."""
+_NOT_STORED = re.compile(rf"""(?<![^\s=:/"']){re.escape(HIDDEN_KEY)}(?![^\s@&#"'\\])""")
 _SCRIPTS = (".py", ".js", ".mjs", ".cjs", ".ts", ".sh")
 
 
@@ -53,6 +66,11 @@ class AttachRequest(Record):
         options = ("", *self.command)
         return self.replace(command=tuple(map(_without_secret, options, self.command)))
 
+    @property
+    def lacks_value(self) -> bool:
+        """Whether a value of the command was not stored."""
+        return any(map(_NOT_STORED.search, self.command))
+
 
 class Hold(Record):
     """How long an agent that was not started here is held while its clock runs."""
@@ -86,9 +104,25 @@ class AttachView(Record):
 
 
 def _without_secret(before: str, word: str) -> str:
-    """Return a word of a command without a value that is secret, also by the option before it."""
-    for named in _NAMED.finditer(word):
-        if kind_of_name(named[1], word[named.end() :]):
-            return word[: named.end()] + HIDDEN_KEY
-    asked_for = before.startswith("-") and "=" not in before and kind_of_name(before, word)
-    return HIDDEN_KEY if has_key(word) or (asked_for and not word.startswith("-")) else word
+    """Return a word of a command without what is secret in it, by its name, form or the option before it."""
+    is_option = word.startswith("--") or (word.startswith("-") and not is_key(word))
+    if before.startswith("-") and "=" not in before and not is_option and _is_secret(before, word):
+        return HIDDEN_KEY
+    whole = None if _SCRIPT.fullmatch(before) else _WHOLE.fullmatch(word)
+    if whole and _is_secret(*whole.groups()):
+        return f"{whole[1]}={HIDDEN_KEY}"
+    parts, at = [], 0
+    for given in _GIVEN.finditer(word):
+        name = given["field"] or given["name"] or given["option"] or given["header"]
+        if given.start("value") >= at and _is_secret(name, given["value"], in_address=bool(given["field"])):
+            parts += [word[at : given.start("value")], HIDDEN_KEY]
+            at = given.end("value")
+    return without_forms("".join((*parts, word[at:])))
+
+
+def _is_secret(name: str, value: str, *, in_address: bool = False) -> bool:
+    name = name.lower()
+    if not value or (value.isdigit() and len(value) < 6) or name.endswith(("file", "path", "store", "dir")):
+        return False
+    is_pair = "credential" in name and ":" in value and "://" not in value
+    return name.endswith("pw") or is_pair or kind_of_name(name, value, in_address=in_address) is not None

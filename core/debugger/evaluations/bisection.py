@@ -14,7 +14,7 @@ from core.schema.changes import Changes
 from core.schema.errors import TraceError, UsageError
 from core.trace.evaluated import evaluated_runs
 from core.trace.evaluations import all_evaluations
-from core.trace.records import StepRow
+from core.trace.records import ATTACHED_NAME, StepRow
 from core.trace.store import TraceStore
 
 _SPREAD = 8
@@ -23,11 +23,18 @@ _LONGEST_ACTION = 60
 
 
 def bisect_plan(request: BisectRequest, store: TraceStore) -> EvaluationPlan:
-    """Return what is to be done; raises UsageError for a step that the run lacks, and TraceError."""
+    """Return what is to be done.
+
+    Raises UsageError for a step that the run lacks or a program that cannot be started again, and TraceError.
+    """
     row, steps = store.run(request.run), store.steps(request.run)
     chosen = chosen_steps(steps, request.steps, every=request.every)
     for step in chosen:
         store.agent(row.run, step)
+    if (request.preset or row.preset) == ATTACHED_NAME:
+        from core.debugger.attach.agent import agent_of, check_agent  # Loads servers and clients.
+
+        check_agent(agent_of(store, row))
     actions = {step.number: shorten(step.action, _LONGEST_ACTION, placeholder="…") for step in steps}
     return EvaluationPlan(
         kind="bisect",

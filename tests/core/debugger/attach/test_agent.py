@@ -29,7 +29,7 @@ async def test_a_named_key_reaches_the_program_and_its_value_is_not_stored(
 ) -> None:
     monkeypatch.setitem(TAKEN, "GROQ_API_KEY", "gsk_1a2b3c")
     monkeypatch.setitem(TAKEN, "OTHER_API_KEY", "other")
-    command = (sys.executable, "-c", REPORT, "--token", "4711")
+    command = (sys.executable, "-c", REPORT, "--token", "471100")
     agent = await opened(AttachRequest(command=command, folder=str(tmp_path), env=("GROQ_API_KEY",)))
     try:
         await agent.start("", "about:blank")
@@ -38,11 +38,11 @@ async def test_a_named_key_reaches_the_program_and_its_value_is_not_stored(
     finally:
         await agent.end()
     arguments, environment = json.loads((tmp_path / "told").read_text())
-    assert arguments == ["--token", "4711"]
+    assert arguments == ["--token", "471100"]
     assert environment["GROQ_API_KEY"] == "gsk_1a2b3c"
     assert "OTHER_API_KEY" not in environment
     assert "gsk_1a2b3c" not in agent.preset.text
-    assert "4711" not in agent.preset.text + "".join(map(str, agent.task))
+    assert "471100" not in agent.preset.text + "".join(map(str, agent.task))
 
 
 @pytest.mark.parametrize(
@@ -57,8 +57,10 @@ def test_a_program_whose_value_is_missing_is_not_started(request_: AttachRequest
         check_agent(request_)
 
 
-async def test_an_agent_that_was_attached_last_is_started_again_with_what_is_not_stored() -> None:
-    request = AttachRequest(command=("env", "TOKEN=4711", sys.executable))
+async def test_an_agent_that_was_attached_here_is_started_again_with_what_is_not_stored() -> None:
+    request = AttachRequest(command=("env", "TOKEN=abc", sys.executable))
+    later = AttachRequest(command=("env", "TOKEN=xyz", sys.executable))
+    another = AttachRequest(command=(sys.executable,))
     agent = await opened(request)
     await agent.end()
 
@@ -67,7 +69,8 @@ async def test_an_agent_that_was_attached_last_is_started_again_with_what_is_not
             return agent.preset.text
 
     store, row = cast("Any", Stored()), cast("Any", type("Row", (), {"run": 1}))
-    assert agent_of(store, row, request) == request
+    assert agent_of(store, row, {1: request, 2: later, 3: another}) == request
+    assert agent_of(store, row, {4: request, 5: later, 6: another}) == later
     assert agent_of(store, row).command == ("env", "TOKEN=[key]", sys.executable)
 
 

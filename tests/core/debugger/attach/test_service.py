@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from core.attach.run import AttachedRun
+from core.debugger.attach.agent import AttachedAgent
 from core.debugger.attach.service import AttachService
 from core.debugger.attach.views import AttachRequest
 from core.llm.rules.llm import RulesLLM
@@ -21,7 +22,7 @@ class Opened:
         self.queued: list[asyncio.Future[None]] = []
         self.closers: list[Any] = []
         self.worked = SimpleNamespace(send=lambda service: None)
-        self.branches = SimpleNamespace(lead_attached_by=lambda lead: None)
+        self.branches = SimpleNamespace(lead_attached_by=lambda lead: setattr(self, "lead", lead))
         self.tasks, self.session = self, SimpleNamespace(llm="rules")
         self.run_commands = SimpleNamespace(begin=self.begun.set)
         self.openings: asyncio.Queue[asyncio.Future[object]] = asyncio.Queue()
@@ -45,8 +46,10 @@ class Opened:
         return await self._opening
 
 
-def opened_run() -> AttachedRun:
-    return object.__new__(AttachedRun)
+def opened_run(number: int = 1) -> AttachedRun:
+    run = object.__new__(AttachedRun)
+    run.state = cast("Any", SimpleNamespace(run=number))
+    return run
 
 
 @pytest.fixture
@@ -80,3 +83,24 @@ async def test_an_agent_that_is_let_go_while_its_task_opens_is_not_attached(sess
     await session.queued[0]
     assert (session.service.view.addresses, session.service.view.problem) == (None, "")
     assert not session.begun.is_set()
+
+
+async def test_going_back_has_the_values_that_are_not_stored_after_another_agent_was_attached(
+    session: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def at_once(*_: object) -> None: ...
+
+    monkeypatch.setattr(AttachedAgent, "start", at_once)
+    monkeypatch.setattr(AttachedAgent, "leads_back", lambda *_, **__: None)
+    request = AttachRequest(command=("env", "TOKEN=abc", "sh"), folder="/")
+    episode = SimpleNamespace(instruction="", start_url="")
+    for number, one in enumerate((request, AttachRequest()), start=1):
+        run = opened_run(number)
+        run.state.episode = cast("Any", episode)
+        session.service.attach(one)
+        (await session.openings.get()).set_result(run)
+        await session.queued[-1]
+    session._services.store = SimpleNamespace(preset_text=lambda run: request.kept.model_dump_json())
+    session._services.use_browser, session._services.tabs = at_once, None
+    await session.lead(SimpleNamespace(run=1), None, ())
+    assert session.service.view.request == request

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from core.debugger.attach.views import AttachRequest
 from core.debugger.evaluations.bisection import bisect_plan, bisected, chosen_steps
 from core.debugger.evaluations.matrix import matrix_of
 from core.debugger.evaluations.records import BisectRequest, EvaluationPlan, Variant
@@ -12,7 +13,7 @@ from core.schema.errors import UsageError
 from core.schema.task import Verdict
 from core.trace.evaluated import evaluated_runs
 from core.trace.evaluations import create_evaluation
-from core.trace.records import Case, CaseAttempt, StepRow
+from core.trace.records import ATTACHED_NAME, Case, CaseAttempt, StepRow
 from core.trace.store import TraceStore
 from tests.core.trace.making import start
 
@@ -93,3 +94,12 @@ def test_the_matrix_of_a_bisection_has_a_row_for_each_step(store) -> None:
 def test_a_run_without_steps_cannot_be_bisected(store) -> None:
     with pytest.raises(UsageError, match="no steps to go back to"):
         bisect_plan(BisectRequest(run=store.begin_run(start())), store)
+
+
+def test_a_program_whose_value_is_not_stored_is_not_bisected_and_another_preset_is(store) -> None:
+    asked = AttachRequest(command=("env", "TOKEN=[key]", "sh"))
+    run = store.begin_run(start().replace(preset=ATTACHED_NAME, preset_text=asked.model_dump_json()))
+    store.begin_step(run, 1, agent=b"{}")
+    with pytest.raises(UsageError, match="in place of a value that is not stored"):
+        bisect_plan(BisectRequest(run=run), store)
+    assert bisect_plan(BisectRequest(run=run, preset="plain"), store).variants[0].preset == "plain"

@@ -238,6 +238,13 @@ _RECALL = 3
 """The position of the phase among the ten."""
 
 
+def has_recalls(database: TraceDatabase) -> bool:
+    """Return whether any step may have recalled an exemplar: its record is long, or has a list of them."""
+    recalls = "typeof(record) = 'blob' OR record LIKE '%[{%'"
+    steps = f"SELECT 1 FROM steps JOIN phases ON step = id WHERE position = ? AND ({recalls}) LIMIT 1"
+    return database.row(steps, (_RECALL,)) is not None
+
+
 def recalls_since(
     database: TraceDatabase, since: tuple[int, float], limit: int
 ) -> tuple[tuple[int, float], list[tuple[int, int, float, Recalled]]]:

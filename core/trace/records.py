@@ -129,7 +129,6 @@ class RunEnd(NamedTuple):
     success: bool | None = None
     measured: bool = False
     """Whether it is a run of an evaluation."""
-    started: float = 0.0
 
 
 class RunRow(RunBasics):

@@ -238,14 +238,16 @@ def ends(database: TraceDatabase, runs: Iterable[int]) -> list[RunEnd]:
     found: list[RunEnd] = []
     measured = "EXISTS (SELECT 1 FROM attempts a WHERE a.run = r.run) AS measured"
     for run in runs:
-        row = database.row(
-            f"SELECT outcome, success, owner, started, {measured} FROM runs r WHERE run = ?", (run,)
-        )
+        row = database.row(f"SELECT outcome, success, owner, {measured} FROM runs r WHERE run = ?", (run,))
         if row is not None:
             gone = row["outcome"] == "running" and not database.lives(row["owner"] or "")
             success = None if row["success"] is None else bool(row["success"])
             outcome = "interrupted" if gone else row["outcome"]
-            found.append(
-                RunEnd(run, outcome, success, measured=bool(row["measured"]), started=row["started"])
-            )
+            found.append(RunEnd(run, outcome, success, measured=bool(row["measured"])))
     return found
+
+
+def started(database: TraceDatabase, runs: Iterable[int]) -> dict[int, float]:
+    """Return when each of these runs began that there is."""
+    among = "SELECT run, started FROM runs WHERE run IN (SELECT value FROM json_each(?))"
+    return {row["run"]: row["started"] for row in database.rows(among, (json.dumps([*runs]),))}

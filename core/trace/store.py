@@ -383,6 +383,14 @@ class TraceStore:
         """
         return self._read(lambda: reading.recalls_since(self._database, since, limit))
 
+    def has_recalls(self) -> bool:
+        """Return whether `recalls` may have anything to return."""
+        return self._read(lambda: reading.has_recalls(self._database))
+
+    def started(self, runs: Iterable[int]) -> dict[int, float]:
+        """Return when these runs began; one that is not there is left out."""
+        return self._read(lambda: run_reader.started(self._database, runs))
+
     def ends(self, runs: Iterable[int]) -> list[RunEnd]:
         """Return how these runs stand; one that is not there is left out."""
         return self._read(lambda: run_reader.ends(self._database, runs))

@@ -426,14 +426,10 @@ class Library:
             )
             known = {row["run"]: RunEnd(**row) for row in found}
             now = (
-                end._replace(
-                    measured=end.measured or bool(end.run in known and known[end.run].measured), started=0.0
-                )
+                end._replace(measured=end.measured or bool(end.run in known and known[end.run].measured))
                 for end in ends
             )
             new = [{"trace": trace, **end._asdict()} for end in now if known.get(end.run) != end]
-            for one in new:
-                del one["started"]
             self._database.table("outcomes").insert_all(new, replace=True)
 
     # Files next to it

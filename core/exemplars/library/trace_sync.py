@@ -23,10 +23,11 @@ def note_retrievals(library: "Library", traces: TraceStore) -> int:
     were retrieved in. The library is made if there is something to store. Raises
     StoreError.
     """
+    if not library.is_made and not traces.has_recalls():
+        return 0
     trace = str(traces.path.absolute())
     read = library.runs_read(trace)
-    others = [(end.run, end.started) for end in traces.ends(read) if end.started > read[end.run]]
-    if others:
+    if others := [(run, began) for run, began in traces.started(read).items() if began > read[run]]:
         library.forget_runs(trace, others)
     count = 0
     since = library.last_step_read(trace)

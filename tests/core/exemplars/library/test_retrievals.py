@@ -142,6 +142,17 @@ def test_a_library_is_made_to_count_what_runs_used_of_files(tmp_path, traces):
     memory.close()
 
 
+def test_without_a_library_steps_that_recalled_nothing_are_not_read(tmp_path, traces, monkeypatch):
+    monkeypatch.setattr(TraceStore, "recalls", None)
+    memory = Memory((), library=tmp_path / "exemplars.db")
+    run = traces.begin_run(start())
+    for number, record in enumerate((Recalled(), recalled(), Recalled(recalled_at=2)), start=1):
+        traces.begin_step(run, number)
+        traces.save_phase(run, number, record)
+    assert note_retrievals(memory.library(), traces) == 0
+    memory.close()
+
+
 def test_runs_of_another_trace_at_the_same_path_are_not_taken_for_the_old_ones(library, tmp_path):
     old = TraceStore.open(tmp_path / "traces.db")
     for _ in range(3):

@@ -104,22 +104,21 @@ def _words(thing: object, *names: str) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _came(
+def _with_items(
     asked: Sequence[Message], items: Sequence[dict[str, Any] | None], sent: Sequence[Message]
 ) -> list[tuple[Message, dict[str, Any] | None]]:
-    """Return each message that is sent with the item that it came as; None for a changed one.
+    """Return each message to send with the item that it was read from; None for one that is new or was changed.
 
-    Messages may read alike that came otherwise: one that is where it was has its own item.
+    Equal messages can be of different items: a message that has kept its place has the item of that place.
     """
-    left = dict(enumerate(zip(asked, items, strict=True)))
-    kept = {
-        at: left.pop(at)[1] for at, (one, other) in enumerate(zip(asked, sent, strict=False)) if one == other
-    }
-    found = []
+    places = {at: at for at, (one, other) in enumerate(zip(asked, sent, strict=False)) if one == other}
+    left = [at for at in range(len(asked)) if at not in places]
     for at, message in enumerate(sent):
-        moved = next((old for old, (one, _) in left.items() if at not in kept and one == message), None)
-        found.append((message, kept.get(at) if moved is None else left.pop(moved)[1]))
-    return found
+        moved = None if at in places else next((old for old in left if asked[old] == message), None)
+        if moved is not None:
+            left.remove(moved)
+            places[at] = moved
+    return [(message, items[places[at]] if at in places else None) for at, message in enumerate(sent)]
 
 
 def _items(value: object) -> list[dict[str, Any]]:
@@ -210,7 +209,7 @@ class ChatFormat:
     def rewritten(self, body: dict[str, Any], asked: LLMRequest, sent: LLMRequest) -> dict[str, Any]:
         if sent.messages == asked.messages:
             return body
-        came = _came(asked.messages, _items(body.get("messages")), sent.messages)
+        came = _with_items(asked.messages, _items(body.get("messages")), sent.messages)
         return {
             **body,
             "messages": [item or shaped_message(message, images=True) for message, item in came],
@@ -328,7 +327,7 @@ class ResponsesFormat:
     def rewritten(self, body: dict[str, Any], asked: LLMRequest, sent: LLMRequest) -> dict[str, Any]:
         if sent.messages == asked.messages:
             return body
-        came = _came(asked.messages, [item for _, item in self._messages(body)], sent.messages)
+        came = _with_items(asked.messages, [item for _, item in self._messages(body)], sent.messages)
         instructions = _words(body, "instructions")
         changed = {name: value for name, value in body.items() if name != "instructions"}
         if instructions and came and came[0][0].role == "system":

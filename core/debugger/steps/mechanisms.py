@@ -426,7 +426,7 @@ def _exemplar_rows(recall: Recall, sent: frozenset[str] | None) -> tuple[Exempla
 
     `sent` are those that the prompt had, if that is known.
     """
-    missing = {one.id: _NOT_SENT for one in recall.used if sent is not None and one.id not in sent}
+    problems = {one.id: "" if sent is None or one.id in sent else _NOT_SENT for one in recall.used}
     used = {one.id: one for one in recall.used}
     shown = [
         ExemplarRow(
@@ -442,11 +442,9 @@ def _exemplar_rows(recall: Recall, sent: frozenset[str] | None) -> tuple[Exempla
     ]
     near = [
         ExemplarRow(
-            **(dict(one) | {"used": True, "problem": missing.get(one.id, "")}),
-            trajectory=trajectory_text(used[one.id]),
+            **(dict(one) | {"used": one.id in used, "problem": problems.get(one.id, one.problem)}),
+            trajectory=trajectory_text(used[one.id]) if one.id in used else "",
         )
-        if one.id in used
-        else ExemplarRow(**(dict(one) | {"used": False}))
         for one in recall.retrieved
     ]
     retrieved = {one.id for one in near}
@@ -458,7 +456,7 @@ def _exemplar_rows(recall: Recall, sent: frozenset[str] | None) -> tuple[Exempla
             distance=0.0,
             used=True,
             added=True,
-            problem=missing.get(one.id, ""),
+            problem=problems[one.id],
             trajectory=trajectory_text(one),
         )
         for one in recall.used

@@ -122,7 +122,7 @@ def _without_secret(before: str, word: str) -> str:
 
 def _is_secret(name: str, value: str, *, in_address: bool = False) -> bool:
     name = name.lower()
-    if not value or (value.isdigit() and len(value) < 6) or name.endswith(("file", "path", "store", "dir")):
+    if not value or (value.isdigit() and len(value) < 4) or name.endswith(("file", "path", "store", "dir")):
         return False
     is_pair = "credential" in name and ":" in value and "://" not in value
     return name.endswith("pw") or is_pair or kind_of_name(name, value, in_address=in_address) is not None

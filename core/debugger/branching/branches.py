@@ -64,7 +64,7 @@ class Branches(SessionCommands):
         self._lead_back: LeadBack | None = None
         self._told: tuple[int, int, Literal["effects", "repeats"], str] | None = None
         """What the person was last told, for which run and step: what is not undone, or what would be
-        repeated. The last part is the sentence on what was not undone.
+        repeated. The last part is the sentence on what the steps have sent that is not undone.
         """
         self._requested: Callable[[], Awaitable[AgentRun]] | None = None
         """The last way back that a person requested."""
@@ -178,15 +178,19 @@ class Branches(SessionCommands):
         if lead is not None:
             lead.begun(branch, restored)
         if restored.not_repeated and not restored.verified:
-            self._told = (run, step, "repeats", self.not_taken_back(run, step))
+            self._told = (run, step, "repeats", self.not_taken_back(run, step, late=False))
             self._runner.notice += f" To do that, go back to step {step} of run {run} once more."
         return branch
 
-    def not_taken_back(self, run: int, step: int) -> str:
-        """Return the sentence on what was sent since a step and is not undone by going back to it, or nothing."""
+    def not_taken_back(self, run: int, step: int, *, late: bool = True) -> str:
+        """Return the sentence on what was sent since a step and is not undone by going back to it, or nothing.
+
+        Without `late`, it leaves out what pages have sent by themselves up to now, which may be more in a moment.
+        """
         services = self._current.need_services()
         world = services.world(services.task_of(services.store.run(run)))
-        sent = stays_done_since(services.store, world, run, step, self._current.run)
+        current = self._current.run if late else None
+        sent = stays_done_since(services.store, world, run, step, current)
         return not_taken_back(f"Going back to step {step}", sent)
 
     def _ask_first(self, row: RunRow, step: int, *, by_program: bool) -> bool:
@@ -198,13 +202,14 @@ class Branches(SessionCommands):
         """
         told, self._told = self._told, None
         run, reason = row.run, self.not_taken_back(row.run, step)
-        if told == (run, step, "repeats", reason):
+        by_steps = self.not_taken_back(run, step, late=False)
+        if told == (run, step, "repeats", by_steps):
             return True
-        if reason and told != (run, step, "effects", reason):
-            self._told = (run, step, "effects", reason)
+        if reason and told != (run, step, "effects", by_steps):
+            self._told = (run, step, "effects", by_steps)
             raise _Unconfirmed(f"{reason}. To do it anyway, go back once more.")
         if by_program and (again := self._repeated_by_program(row, step)):
-            self._told = (run, step, "repeats", reason)
+            self._told = (run, step, "repeats", by_steps)
             raise _Unconfirmed(
                 f"To go back to step {step}, the agent's program runs again from its start. {again} To do it anyway, "
                 "go back once more."

@@ -62,6 +62,8 @@ class FixService(Service[FixView]):
         self._proposed: dict[int, tuple[Candidate, ...]] = {}
         """What LLMs proposed, by the number of the run."""
         self._reruns = Reruns(session)
+        self._told = ""
+        """Of what the view tells that is not undone, what the steps have sent."""
         self._asking = ""
         """What an LLM is asked, while it is."""
         self._proofs = ChangeProofs(self, self._show_proof)
@@ -210,6 +212,7 @@ class FixService(Service[FixView]):
         try:
             services.store.agent(view.run, step)
             irreversible = self.session.branches.not_taken_back(view.run, step)
+            self._told = self.session.branches.not_taken_back(view.run, step, late=False)
         except BackstepError as error:
             why_not = str(error)
         self.view = view.replace(
@@ -260,7 +263,8 @@ class FixService(Service[FixView]):
             raise UsageError(view.why_not)
         # More may have been sent since it was shown, by the run before.
         irreversible = self.session.branches.not_taken_back(view.run, view.step)
-        if irreversible and not (confirmed and irreversible == view.irreversible):
+        told, self._told = self._told, self.session.branches.not_taken_back(view.run, view.step, late=False)
+        if irreversible and not (confirmed and view.irreversible and told == self._told):
             self.show(irreversible=irreversible)
             raise UsageError(f"{irreversible}. Tick the box to accept this, then run again.")
         place = self._place(name)

@@ -56,6 +56,20 @@ def go_back(live, run, step):
     live.settle()
 
 
+def sends_by_itself(live):
+    """Let the page send what its button sends, as a timer of it does."""
+    tabs, sent = live.session._current.need_services().tabs, threading.Event()
+
+    async def send():
+        before = tabs.mark()
+        await tabs.current.evaluate("document.querySelector('button').click()")
+        await tabs.settle(before)
+        sent.set()
+
+    live.session.queue(send())
+    assert sent.wait(60)
+
+
 def stored(live, question):
     store = live.store()
     try:
@@ -179,21 +193,14 @@ def test_what_a_page_sends_after_the_last_action_is_reported_and_stays_with_the_
             live.session.run_commands.step()
             live.wait(lambda number=number: live.step.number == number and live.view.phase == "review")
         live.wait_mode("waiting")
-        run, tabs = live.view.run, live.session._current.need_services().tabs
-
-        async def sends_by_itself():  # As a timer of the page does.
-            before = tabs.mark()
-            await tabs.current.evaluate("document.querySelector('button').click()")
-            await tabs.settle(before)
-            sent.set()
-
-        sent = threading.Event()
-        live.session.queue(sends_by_itself())
-        assert sent.wait(60)
+        run = live.view.run
+        sends_by_itself(live)
         live.session.branches.go_back(run, 2)
         live.wait(lambda: f"Going back to step 2 does not undo POST {order} (step 2)." in live.view.message)
+        sends_by_itself(live)  # What comes in the meantime is not asked about again.
         go_back(live, run, 2)
-        assert f"Already sent, and not undone: POST {order} (step 2)." in live.view.message
+        twice = f"POST {order} (step 2), POST {order} (step 2)"
+        assert f"Already sent, and not undone: {twice}." in live.view.message
         live.to_review()
         live.session.run_commands.step()
         live.wait(lambda: live.step.number == 3 and live.view.phase == "review")
@@ -267,11 +274,12 @@ def test_what_going_back_would_send_again_is_sent_only_when_it_is_asked_for_once
         assert f"Repeating it would send POST {order} (step 1)." in live.view.message
         assert f"To do that, go back to step 2 of run {run} once more." in live.view.message
         first = live.view.run
+        sends_by_itself(live)
         live.session.branches.go_back(run, 2)
         live.wait(lambda: live.view.run not in (None, first) and live.view.mode == "waiting", "a branch")
         live.settle()
         assert "Back at step 2 by replay from the nearest checkpoint: equivalent" in live.view.message
-        assert len(orders) == 2
+        assert len(orders) == 3
 
 
 def test_going_back_in_another_run_goes_on_with_the_preset_of_that_run(gone_wrong):

@@ -246,17 +246,33 @@ def test_what_cannot_be_or_has_to_be_known_first_is_told_and_nothing_is_saved_or
     fix.service.rerun("action", "clik [1]", confirmed=False)
     live.wait(lambda: "clik" in fix.view.text.problem)
     stays = "Going back to step 1 does not undo POST http://shop/order (step 1)"
-    monkeypatch.setattr(live.session.branches, "not_taken_back", lambda run, step: stays)
+    monkeypatch.setattr(live.session.branches, "not_taken_back", lambda run, step, late=True: stays)
     fix.service.open(failed, 1)
     live.wait(lambda: fix.view.irreversible == stays)
     fix.service.rerun(NAME, text, confirmed=False)
     live.wait(lambda: "Tick the box to accept this" in fix.view.problem)
     more = f"{stays}, POST http://shop/pay (step 2)"
-    monkeypatch.setattr(live.session.branches, "not_taken_back", lambda run, step: more)
+    monkeypatch.setattr(live.session.branches, "not_taken_back", lambda run, step, late=True: more)
     fix.service.rerun(NAME, text, confirmed=True)  # What was accepted is less.
     live.wait(lambda: fix.view.irreversible == more and f"{more}. Tick the box" in fix.view.problem)
     assert fix.view.rerun is None
     assert (live.config / NAME).read_text() == before
+
+
+def test_what_a_page_sends_by_itself_in_the_meantime_does_not_ask_again(fix, failed, live, monkeypatch):
+    sent = []
+
+    def beat(run, step, late=True):  # One more each time that it is asked for.
+        sent.append("POST http://shop/beat (step 1)")
+        return f"Going back to step 1 does not undo {', '.join(sent)}" if late else ""
+
+    monkeypatch.setattr(live.session.branches, "not_taken_back", beat)
+    text = fix.open(failed, 1).text.text
+    live.wait(lambda: fix.view.irreversible)
+    fix.service.rerun(NAME, text, confirmed=False)
+    live.wait(lambda: "Tick the box to accept this" in fix.view.problem)
+    fix.service.rerun(NAME, text, confirmed=True)
+    live.wait(lambda: fix.view.rerun is not None)
 
 
 def test_a_run_that_was_made_shows_only_where_its_own_is_in_view(fix, failed, live, monkeypatch):

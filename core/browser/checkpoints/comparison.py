@@ -49,7 +49,7 @@ class Volatile(Record):
     words: tuple[Expression, ...] = ()
     """Expressions for parts of names and values that do not count."""
     url_parameters: tuple[Expression, ...] = ()
-    """Expressions for whole names of query parameters that do not count."""
+    """Expressions for query parameters that do not count: for the whole name, or for name=value."""
 
     @cached_property
     def _patterns(self) -> tuple[Pattern, ...]:
@@ -76,7 +76,10 @@ class Volatile(Record):
         kept = [
             f"{name}={value}"
             for name, value in parse_qsl(parts.query, keep_blank_values=True)
-            if not any(compiled(expression).fullmatch(name) for expression in self.url_parameters)
+            if not any(
+                compiled(one).fullmatch(f"{name}={value}" if "=" in one else name)
+                for one in self.url_parameters
+            )
         ]
         return f"{parts.scheme}://{parts.netloc}{parts.path or '/'}?{'&'.join(kept)}#{parts.fragment}"
 

@@ -1,9 +1,10 @@
 """Which recorded answer a request gets."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.browser.checkpoints.comparison import Volatile
+from core.browser.checkpoints.comparison import Volatile, load_volatile
 from core.browser.recorded.exchange import SOCKET, Answers, Exchange, hash_of
 
 STABLE = Volatile(url_parameters=("t",)).url
@@ -48,6 +49,16 @@ def test_parameters_that_change_by_themselves_do_not_count_and_that_is_said():
     assert answer.exchange.body == "1"
     assert answer.remark == "GET http://a.test/?q=1&t=6 got the recorded answer to http://a.test/?q=1&t=5."
     assert answers.take("GET", "http://a.test/?q=2&t=5").exchange is None
+
+
+@pytest.mark.parametrize(
+    ("recorded", "asked"),
+    [("1700000000000", "1700000999999"), ("1700000000", "1700000009"), ("0.8374652345", "0.1234567890123")],
+)
+def test_a_request_that_has_the_time_in_it_gets_its_answer_at_another_time(recorded, asked):
+    answers = Answers([got(f"http://a.test/?q=1&t={recorded}", body="1")], stable=load_volatile().url)
+    assert answers.take("GET", f"http://a.test/?q=1&t={asked}").exchange.body == "1"
+    assert answers.take("GET", "http://a.test/?q=1&t=12").exchange is None
 
 
 def test_fragments_never_count():

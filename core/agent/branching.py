@@ -162,7 +162,7 @@ async def open_branch(
             attempt=setup.attempt,
         )
     )
-    state = _begun_anew(saved, branch, episode, history, setup)
+    state = _begun_anew(saved, branch, step, episode, history, setup)
     prompter = _prompter(store, setup)
     try:
         restored = await _bring_back(store, world, state, prompter, checkpoint, setup, left=run)
@@ -170,7 +170,7 @@ async def open_branch(
             at = restored.parted.step
             store.move_branch(branch, store.owner_of(run, at), at)
             saved, checkpoint = _kept_at(store, row, episode, at, setup)
-            state = _begun_anew(saved, branch, episode, history, setup)
+            state = _begun_anew(saved, branch, at, episode, history, setup)
         return await _gone_on(store, world, state, prompter, checkpoint, setup, restored), restored
     except BaseException as error:
         why = str(error) or "Going back was stopped."
@@ -190,10 +190,11 @@ def _kept_at(
 
 
 def _begun_anew(
-    saved: SavedAgent, branch: int, episode: Episode, history: RunHistory, setup: RunSetup
+    saved: SavedAgent, branch: int, step: int, episode: Episode, history: RunHistory, setup: RunSetup
 ) -> RunState:
-    """Return the agent as it was, in a branch that goes on as its setup says."""
+    """Return the agent as a step found it, in a branch that goes on as its setup says."""
     state = _state_of(saved, branch, episode, history, setup)
+    state.sent = [one for one in state.sent if one.step < step]  # What came later is the run's that is left.
     for name, value in setup.changes.amounts.items():
         mechanism = mechanism_of(name)
         least, most = bounds(mechanism)
@@ -323,10 +324,12 @@ async def _bring_back(
     ground.fresh = setup.fresh
     ground.recorded_picture = RunHistory(store, left).picture
     ground.other_engine = (store.run(left).browser == "embedded") != (setup.browser == "embedded")
+    sent = list(state.sent)
     with world.tabs.border.lifted():
         restored = await restore(checkpoint, ground, strategies=setup.strategies, on_attempt=setup.on_attempt)
     world.tabs.browser.take_events()
     world.tabs.browser.take_sent()  # On the way to the step, and not since.
+    state.sent = sent
     world.tabs.network.drop()
     return restored
 

@@ -3,7 +3,9 @@
 import pytest
 from werkzeug import Response
 
+from core.agent.branching import RunSetup, open_branch
 from core.agent.presets import PRESETS
+from core.browser.checkpoints.strategies import ReplayFromStart, UrlWithStorage
 from core.schema.errors import WorldError
 from tests.core.agent.headless import headless
 from tests.core.browser.site import Site
@@ -243,6 +245,32 @@ def test_going_back_for_a_remedy_shows_what_the_server_holds_and_tells_the_diffe
     assert stage.services.store.steps(run.state.run)[2].target == 'button "Look"'
     told = [text for request in llm_server.requests for text in request.texts]
     assert any(differs in text and "Already sent, and not undone: POST" in text for text in told)
+
+
+def test_what_a_page_sends_while_a_way_back_loads_it_is_not_sent_by_the_branch(stage, llm_server, site):
+    beat = site.serve(lambda _: Response("taken"))
+    url = site.page(
+        "<p id=n>0</p><button onclick='n.textContent++'>Look</button>"
+        f"<script>fetch('{beat}', {{method: 'POST'}})</script>"
+    )
+    llm_server.script(clicks('button "Look"'), clicks('button "Look"'))
+    run = stage.open(llm_server, url=url, instruction=INSTRUCTION, preset="step")
+    for _ in range(2):
+        stage.step(run)
+    setup = RunSetup(
+        preset=run.state.preset,
+        llm=run._asker.llm,
+        resources=stage.services.resources,
+        browser="chromium",
+        may_repeat=True,
+        strategies=(UrlWithStorage(), ReplayFromStart()),
+    )
+    back = open_branch(
+        stage.services.store, run.world, run.state.episode, run=run.state.run, step=2, setup=setup
+    )
+    branch, restored = stage.thread.run(back)
+    assert (restored.strategy, restored.verified) == ("replay from the start", True)
+    assert [one.step for one in branch.state.sent] == [1]
 
 
 # One element of several is gone

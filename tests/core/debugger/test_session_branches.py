@@ -206,6 +206,8 @@ def test_what_a_page_sends_after_the_last_action_is_reported_and_stays_with_the_
         live.wait(lambda: live.step.number == 3 and live.view.phase == "review")
         acted = stored(live, lambda store: record_of(Acted, store.step(live.view.run, 2).records))
         assert acted.sent == ()
+        live.session.branches.go_back(run, 2)  # The branch has not sent it once more.
+        live.wait(lambda: f"Going back to step 2 does not undo {twice}. To do it" in live.view.message)
 
 
 def test_a_remedy_on_a_branch_shows_what_the_run_that_was_left_has_sent(live, server):

@@ -83,7 +83,7 @@ class PageDifference(Record):
     by_window: bool = False
     """Whether it is one of those, because the window now has another size."""
     by_reader: bool = False
-    """Whether it is one of those, because an earlier version had read the page; none is since 0.2.0."""
+    """Whether it is one of those, because an earlier version had read less of the page."""
 
     @property
     def words(self) -> str:

@@ -36,6 +36,8 @@ _PLACE = re.compile(r" at -?\d+,-?\d+")
 """Where a drawn thing is, in its `detail`: in a window of another size it is elsewhere."""
 _ALIGNED, _EQUAL = 5_000, 100_000
 """Elements that differ, and pairs of equal ones among them, at most where their order is looked for."""
+_WHOLE = 6
+"""The first version of the page reader that counts what it leaves out of frames, and has the digest of a cut value."""
 _Key = tuple[str, str]
 ALIKE = 0.6
 """Share of common elements from which two pages of one address are the same page."""
@@ -212,7 +214,14 @@ def _address(observation: Observation, volatile: Volatile) -> str:
 def _of_page(recorded: Observation, now: Observation, volatile: Volatile) -> list[PageDifference]:
     found: list[PageDifference] = []
 
-    def differ(part: str, before: str, after: str, is_volatile: bool = False, element: str = "") -> None:
+    def differ(
+        part: str,
+        before: str,
+        after: str,
+        is_volatile: bool = False,
+        element: str = "",
+        by_reader: bool = False,
+    ) -> None:
         if before != after:
             found.append(
                 PageDifference(
@@ -221,7 +230,8 @@ def _of_page(recorded: Observation, now: Observation, volatile: Volatile) -> lis
                     part=part,
                     before=before,
                     now=after,
-                    volatile=is_volatile,
+                    volatile=is_volatile or by_reader,
+                    by_reader=by_reader,
                 )
             )
 
@@ -231,7 +241,8 @@ def _of_page(recorded: Observation, now: Observation, volatile: Volatile) -> lis
     differ_in_url(recorded.url, now.url)
     differ("title", recorded.title, now.title, volatile.text(recorded.title) == volatile.text(now.title))
     differ("scroll", _pair(recorded.scroll), _pair(now.scroll))
-    differ("elements left out", str(recorded.omitted), str(now.omitted))
+    uncounted = _read_earlier(recorded, now) and recorded.omitted < now.omitted
+    differ("elements left out", str(recorded.omitted), str(now.omitted), by_reader=uncounted)
     differ("tabs", str(len(recorded.tabs)), str(len(now.tabs)))
     if len(recorded.tabs) == len(now.tabs):
         differ("current tab", _current(recorded), _current(now))
@@ -243,6 +254,10 @@ def _of_page(recorded: Observation, now: Observation, volatile: Volatile) -> lis
         for number, (frame, other_frame) in enumerate(zip(*inner, strict=True), start=1):
             differ_in_url(frame.url, other_frame.url, f"frame {number}")
     return found
+
+
+def _read_earlier(recorded: Observation, now: Observation) -> bool:
+    return recorded.reader < _WHOLE <= now.reader
 
 
 def _current(observation: Observation) -> str:
@@ -268,7 +283,7 @@ def _of_elements(
     recorded: Observation, now: Observation, volatile: Volatile, moving: frozenset[tuple[int, str]]
 ) -> list[PageDifference]:
     found: list[PageDifference] = []
-    moved = recorded.viewport != now.viewport
+    moved, earlier = recorded.viewport != now.viewport, _read_earlier(recorded, now)
     before, after = _keys(recorded, volatile), _keys(now, volatile)
     pairs = _pairs(before, after)
     for what, elements, paired in (
@@ -285,7 +300,8 @@ def _of_elements(
             PageDifference(what="moved on", part="order", before="the recorded one", now="another one")
         )
     for at, other in pairs:
-        found += _changed(recorded.elements[at], now.elements[other], volatile, moving, moved=moved)
+        one, same = recorded.elements[at], now.elements[other]
+        found += _changed(one, same, volatile, moving, moved=moved, earlier=earlier)
     return found
 
 
@@ -325,8 +341,12 @@ def _changed(
     moving: frozenset[tuple[int, str]],
     *,
     moved: bool,
+    earlier: bool,
 ) -> list[PageDifference]:
-    """Return in which parts an element differs; `moved` says that the window has another size by now."""
+    """Return in which parts an element differs.
+
+    `moved` says that the window has another size by now, `earlier` that an earlier version has read `one`.
+    """
     found: list[PageDifference] = []
     whole = volatile.element(one)
     for part in _PARTS:
@@ -338,6 +358,7 @@ def _changed(
         by_itself = by_itself or (not chosen and volatile.text(before) == volatile.text(after))
         same_elsewhere = part == "detail" and _PLACE.sub("", before) == _PLACE.sub("", after)
         by_window = moved and not by_itself and same_elsewhere
+        unread = earlier and part == "value" and one.is_cut and one.value == other.value
         found.append(
             PageDifference(
                 what="changed",
@@ -345,8 +366,9 @@ def _changed(
                 part=part,
                 before=before,
                 now=after,
-                volatile=by_itself or by_window,
+                volatile=by_itself or by_window or unread,
                 by_window=by_window,
+                by_reader=unread,
             )
         )
     return found

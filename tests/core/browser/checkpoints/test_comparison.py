@@ -164,6 +164,31 @@ def test_other_tabs_frames_and_elements_that_are_not_read_are_compared(then, now
     assert (found.grade, found.told) == ("same page", told)
 
 
+@pytest.mark.parametrize(
+    ("then", "now"),
+    [
+        ({"omitted": 0}, {"omitted": 40}),
+        (
+            {"elements": (element(1, "textbox", "Body", value="x" * 1999 + "…"),)},
+            {"elements": (element(1, "textbox", "Body", value="x" * 1999 + "…", digest="abc"),)},
+        ),
+    ],
+)
+def test_what_an_earlier_version_did_not_read_does_not_count_and_is_named_so(then, now):
+    old, new = form().replace(**then, reader=5), form().replace(**now, reader=6)
+    found = compare(old, new, "replayed")
+    assert found.sentence == "equivalent, 1 because an earlier version read pages differently"
+    assert compare(old.replace(reader=6), new, "replayed").grade not in VERIFIED
+
+
+def test_what_an_earlier_version_did_read_still_counts():
+    old, new = form().replace(omitted=40, reader=5), form().replace(omitted=0, reader=6)
+    assert compare(old, new, "replayed").grade == "same page"
+    texts = ("x" * 1999 + "…", "y" * 1999 + "…")
+    old, new = (page(element(1, "textbox", "Body", value=one), url="http://a.test/") for one in texts)
+    assert compare(old.replace(reader=5), new.replace(reader=6), "replayed").grade == "same page"
+
+
 def test_a_parameter_of_another_tab_that_changes_by_itself_does_not_count():
     volatile = Volatile(url_parameters=("ts",))
     then, now = (form().replace(tabs=tabs("http://a.test/", f"http://b.test/?ts={time}")) for time in (1, 2))

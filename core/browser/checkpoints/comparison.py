@@ -235,8 +235,8 @@ def _of_page(recorded: Observation, now: Observation, volatile: Volatile) -> lis
                 )
             )
 
-    def differ_in_url(before: str, after: str, element: str = "") -> None:
-        differ("url", before, after, volatile.url(before) == volatile.url(after), element)
+    def differ_in_url(before: str, after: str, element: str = "", by_itself: bool = False) -> None:
+        differ("url", before, after, by_itself or volatile.url(before) == volatile.url(after), element)
 
     differ_in_url(recorded.url, now.url)
     differ("title", recorded.title, now.title, volatile.text(recorded.title) == volatile.text(now.title))
@@ -252,7 +252,12 @@ def _of_page(recorded: Observation, now: Observation, volatile: Volatile) -> lis
     inner = [one.frames[1:] for one in (recorded, now)]
     if len(inner[0]) == len(inner[1]):  # Else an element is gone or was added.
         for number, (frame, other_frame) in enumerate(zip(*inner, strict=True), start=1):
-            differ_in_url(frame.url, other_frame.url, f"frame {number}")
+            looks = [
+                [_looks(part) for part in one.elements if part.frame == number] for one in (recorded, now)
+            ]
+            paths = [one.url.partition("?")[0] for one in (frame, other_frame)]
+            same = looks[0] == looks[1] and paths[0] == paths[1]
+            differ_in_url(frame.url, other_frame.url, f"frame {number}", same)  # As of an advertisement.
     return found
 
 

@@ -164,6 +164,21 @@ def test_other_tabs_frames_and_elements_that_are_not_read_are_compared(then, now
     assert (found.grade, found.told) == ("same page", told)
 
 
+def framed(url: str, words: str, number: int = 1) -> Observation:
+    frames = (PageFrame(id="1", url="http://a.test/"), PageFrame(id=str(number), url=url))
+    inner = element(9, "button", words).replace(frame=1)
+    return form().replace(frames=frames, elements=(*form().elements, inner))
+
+
+def test_other_parameters_of_a_frame_do_not_count_while_its_elements_are_equal():
+    then, now = (framed(f"http://ads.test/box?cb={number}", "Close", number) for number in (17, 25))
+    found = compare(then, now, "replayed")
+    assert found.sentence == "equivalent, 1 in parts that change by themselves"
+    other = compare(then, framed("http://ads.test/box?cb=25", "Open"), "replayed")
+    assert 'frame 1: url "http://ads.test/box?cb=17" is now "http://ads.test/box?cb=25"' in other.told
+    assert compare(then, framed("http://pay.test/box?cb=17", "Close"), "replayed").grade == "same page"
+
+
 @pytest.mark.parametrize(
     ("then", "now"),
     [

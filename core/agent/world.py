@@ -190,7 +190,8 @@ class World:
     async def page_state(self, episode: Episode) -> PageState:
         """Return what the browser and the environment's server keep for the current page now."""
         server = self.keeper.snapshot(episode) if self.keeper is not None else ""
-        return await read_page_state(self.tabs.current, touched=self.touches.last, server=server)
+        touched = "" if self.tabs.inspected else self.touches.last
+        return await read_page_state(self.tabs.current, touched=touched, server=server)
 
     def read_ahead(self, since: SettleMark, last: Capture | None) -> ReadAhead:
         """Begin to read the current page, which was read as `last`, while what began after `since` is awaited."""

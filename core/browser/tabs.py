@@ -51,6 +51,8 @@ class Tabs:
         self.border = Border(self.holding.answered, self._note_refused)
         """Keeps pages to what the task allows."""
         self.browser = LiveBrowser(host, connect, self.border, self.holding)
+        self.inspected = False
+        """Whether DevTools are open, by which a person can change a page at any time."""
         self.passwords: dict[str, str] = {}
         """What was typed into fields that hide it, by origin and XPath; or what the task says, by its bullets.
 

@@ -289,7 +289,7 @@ class MainWindow(WindowParts):
 
     def _on_inspected(self, view: QWidget | None) -> None:
         if view is not self.devtools.inspector:
-            self.session.live_page.touched()
+            self.session.live_page.inspected(view is not None)
         self.devtools.show_inspector(view)
         if view is None:
             self.place("DevTools").put_away()

@@ -143,8 +143,9 @@ class LivePage(SessionCommands):
             await self.demonstrating.browsed(actions)
 
     @command
-    def touched(self) -> None:
-        """Note that the person may have changed the page by other means than input, as DevTools are."""
+    def inspected(self, on: bool) -> None:
+        """Note that DevTools are open, by which the person can change the page at any time, or no more."""
+        self._current.need_services().tabs.inspected = on
         self._touch()
 
     def _touch(self) -> None:

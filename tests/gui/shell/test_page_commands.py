@@ -46,8 +46,8 @@ def test_devtools_wait_for_the_agent_and_go_with_their_dock(
     show(qtbot, window, session, samples.SESSION)
     assert page.asked == ["inspect"]
     assert window.devtools.inspector is not None
-    assert session.asked.count(("touched",)) == 1
+    assert session.asked.count(("inspected", True)) == 1
     window.place("DevTools").put_away()
-    assert session.asked.count(("touched",)) == 2
+    assert session.asked.count(("inspected", False)) == 1
     assert page.asked == ["inspect", "close inspector"]
     assert window.devtools.inspector is None

@@ -222,3 +222,19 @@ def test_what_is_done_at_once_in_a_tab_that_opens_is_recorded(live, server, tmp_
         ("type", 'textbox "Name"'),
         ("click", 'button "Send"'),
     ]
+
+
+def test_a_page_that_is_recorded_while_devtools_are_open_is_not_called_untouched(live, server, tmp_path):
+    server.script(Reply(text="REASON: Done.\nACTION: stop []"))
+    live.session.agent.set_preset("step")
+    url = page_file(tmp_path, GO)
+    live.open("web/open", url=url, instruction="Look.")
+    live.session.live_page.inspected(True)
+    live.open("web/open", url=url, instruction="Look again.")
+    live.session.run_commands.run()
+    live.wait_mode("ended")
+    run = live.view.run
+    live.session.branches.go_back(run, 1)
+    live.wait(lambda: live.view.run not in (None, run) and live.view.mode == "waiting", "a branch")
+    live.session.live_page.inspected(False)
+    assert "by comparing only: equivalent" in live.view.message

@@ -13,7 +13,7 @@ from core.agent.state import Budget
 from core.agent.world import World
 from core.debugger.commands import SessionCommands, SessionParts, command
 from core.schema.changes import Changes
-from core.schema.errors import BackstepError, UsageError
+from core.schema.errors import BackstepError, TraceError, UsageError
 from core.schema.restore import Restored, not_taken_back
 from core.schema.task import Episode
 from core.trace.records import RunRow
@@ -360,7 +360,11 @@ class Branches(SessionCommands):
         if current is None:
             return
         if current.ended:
-            current.keep_sent()
+            try:
+                current.keep_sent()
+            except TraceError as error:  # Its run may be deleted by now.
+                words = f"What pages sent after the end was not stored: {error}"
+                self._publisher.log("warning", "session", words)
             return
         try:
             await current.keep_network()

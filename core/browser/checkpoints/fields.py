@@ -23,6 +23,9 @@ async def put_fields_back(recorded: Observation, ground: RestoreContext) -> Rest
             if _holds_something(element):
                 remarks.append(f"{called(element)} was not restored: {found.why}")
             continue
+        same = recorded.document == now.document and held_value(element) == held_value(found.element)
+        if element.is_part and same:
+            continue
         try:
             actions = _to_put_back(element, found.element)
             for action in actions:

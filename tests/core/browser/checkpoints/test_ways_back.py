@@ -168,6 +168,8 @@ async def test_an_editor_of_which_only_the_lines_in_view_were_read_keeps_its_tex
 ) -> None:
     scene = await opened(browser, site.page(drawn(40)))
     checkpoint = await scene.checkpoint()
+    found = await scene.back(checkpoint, SameDocument())
+    assert (found.grade, found.attempts[0].remarks) == ("equivalent", ())
     await browser.do('scroll [down] [textbox "Code"]')
     found = await scene.back(checkpoint, SameDocument())
     assert await browser.js("lines.length") == 40
@@ -175,6 +177,10 @@ async def test_an_editor_of_which_only_the_lines_in_view_were_read_keeps_its_tex
     assert found.attempts[0].remarks == (
         'textbox "Code" was not restored: only the lines in view were read.',
     )
+    found = await scene.back(
+        checkpoint, UrlWithStorage()
+    )  # Of another document the other lines are not known.
+    assert "only the lines in view were read." in found.attempts[0].remarks[-1]
 
 
 @in_browser

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 
@@ -67,12 +67,18 @@ async def restore(
     ended: BrowserError | None = None
     parted: Parted | None = None
     alike: Strategy | None = None
-    for strategy in strategies_for(ground) if strategies is None else strategies:
+
+    def ways() -> Iterator[Strategy]:
+        yield from strategies_for(ground) if strategies is None else strategies
+        if alike is not None and not comparison.only_looks_different:
+            yield alike
+
+    for strategy in ways():
         if reason := strategy.unfit(checkpoint):
             attempts.append(Attempt(strategy=strategy.name, reason=reason))
             continue
         on_attempt(strategy.name)
-        ended = None
+        ended = parted = None
         clock = time.perf_counter()
         try:
             if not isinstance(strategy, AsItIs):
@@ -108,13 +114,6 @@ async def restore(
             break
         if comparison.only_looks_different:
             alike = alike or strategy
-    if alike is not None and not comparison.only_looks_different and comparison.grade not in VERIFIED:
-        again = await restore(checkpoint, ground, strategies=(alike,), on_attempt=on_attempt)
-        attempts += again.attempts
-        if again.strategy:  # Else it does not apply any more, and the page is as the last way left it.
-            return again.replace(
-                attempts=tuple(attempts), not_repeated=not_repeated, seconds=time.perf_counter() - began
-            )
     if ended is not None:
         raise ended
     return Restored(

@@ -225,23 +225,29 @@ class AgentRun:
                 return
 
     def leave(self) -> None:
-        """Leave the run as it is, to be taken up again; a step that was only about to begin is begun for that."""
+        """Leave the run as it is, to be taken up again; a step that was only about to begin is begun for that.
+
+        One that has ended keeps only what pages have sent since. Raises TraceError.
+        """
+        if self.ended:
+            self._keep_sent()
+            return
         self._tools.anticipator.forget()
         self._tools.ahead.forget()
         state = self.state
-        if self._begun != state.number and not self.ended:
+        if self._begun != state.number:
             self._begin_step()
-        elif self.edited == state.number and state.unacted and not self.ended:
+        elif self.edited == state.number and state.unacted:
             # What was edited in the step holds when it is started again.
             if state.from_queue and state.pending.proposed is not None:
                 state.queue.insert(0, state.pending.proposed)
             self.store.save_agent(state.run, state.number, self._keeper.json_of(state))
-        self.keep_sent()
+        self._keep_sent()
         self._keep_page_log("after the last action")
         self.store.leave_run(state.run)
         self.outcome = "left"
 
-    def keep_sent(self) -> None:
+    def _keep_sent(self) -> None:
         """Store what pages have sent since the last action, which no action of another run is to be taken for."""
         late = [SentAt(step=self._begun, sent=one) for one in self.world.tabs.browser.take_sent()]
         if late and self._begun:
@@ -427,7 +433,7 @@ class AgentRun:
         verdict = verdict or Verdict()
         state = self.state
         self._keep_events()
-        self.keep_sent()
+        self._keep_sent()
         if self._begun:
             self._keep_page_log("after the last action")
         self._tools.pages.end(success=bool(verdict.success))

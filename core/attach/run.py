@@ -252,8 +252,10 @@ class AttachedRun(AgentRun):
         return self._heard.judged(verdict), failure
 
     def leave(self) -> None:
+        had_ended = self.ended
         super().leave()
-        self._let_go()
+        if not had_ended:
+            self._let_go()
 
     def _on_other_question(self) -> None:
         self.on_note("The request differs from the recorded one, so the LLM answers it.")

@@ -361,7 +361,7 @@ class Branches(SessionCommands):
             return
         if current.ended:
             try:
-                current.keep_sent()
+                current.leave()
             except TraceError as error:  # Its run may be deleted by now.
                 words = f"What pages sent after the end was not stored: {error}"
                 self._publisher.log("warning", "session", words)

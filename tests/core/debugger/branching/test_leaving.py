@@ -41,7 +41,7 @@ async def test_a_run_that_has_ended_and_was_deleted_does_not_keep_the_person_fro
     class Run:
         ended = True
 
-        def keep_sent(self):
+        def leave(self):
             raise TraceError("There is no run 4.")
 
     class Runner:

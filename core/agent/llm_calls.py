@@ -242,9 +242,8 @@ class Asker:
         if early is None:
             return await self._ask(state, request, state.number)
         self._early = [one for one in self._early if one[1] is not early]
-        with state.in_calls.span():
-            reply: tuple[LLMReply, int] = (await together(early))[0]
-            return reply
+        reply: tuple[LLMReply, int] = (await together(early))[0]
+        return reply
 
     def sent(self, request: LLMRequest, number: int) -> LLMRequest:
         """Return a request as its call was sent: with the messages that a person has rewritten."""

@@ -295,9 +295,10 @@ class AgentRun:
                 done = self._phases[phase].run(self._tools)
                 self._done = await done if isinstance(done, Awaitable) else done
             finally:
-                worked = state.clock.now - began
-                state.clock.active += worked
-                state.clock.in_llm += min(state.in_calls.seconds - in_calls, worked)
+                called = state.in_calls.seconds - in_calls
+                # One call may be held while another is out, which is work.
+                state.clock.active += max(state.clock.now - began, called)
+                state.clock.in_llm += called
             if phase == "decide" and state.abstracted is not None and state.abstracted is not shown:
                 self.store.save_phase(state.run, state.number, state.abstracted)  # The page was shortened.
         record = self._done

@@ -317,7 +317,7 @@ class RunState:
         self.acted = self.aligned = self.reflection.doing = self.before_consequences = self.abstracted = None
         self.own_observation = None
         self.forced_state, self.also_permitted = "", ()
-        self.clock = StepClock()
+        self.clock = StepClock(in_hands=self.clock.in_hands)  # What is held may belong to both.
 
     def begin_again(self, phase: Phase, why: str) -> None:
         """Repeat the current step from a phase on; its proposal and its remedies are dropped with the reason `why`."""

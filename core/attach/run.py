@@ -408,7 +408,7 @@ class _Decider:
         try:
             await asyncio.wait([asking, left], return_when=asyncio.FIRST_COMPLETED)
             if not asking.done():
-                cancel_call(asking, "The agent cancelled the call.")
+                cancel_call(asking, "cancelled: the agent has cancelled it")
                 await asyncio.wait([asking])
                 return 0
             reply, number = asking.result()

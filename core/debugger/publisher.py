@@ -30,6 +30,9 @@ from core.schema.task import PARTLY_JUDGED
 
 log = logging.getLogger(__name__)
 
+_EXPANDED = 20
+"""Runs whose steps are followed at once."""
+
 
 class Publisher:
     """Holds the last snapshot of each kind and sends the next. It runs in the worker's loop."""
@@ -205,8 +208,8 @@ class Publisher:
     # The runs, the catalogue, the log
 
     def expand(self, run: int) -> None:
-        if run not in self._expanded:
-            self._expanded.append(run)
+        """Send the steps of a run, now and when they change, until many others were asked for."""
+        self._expanded = [*(one for one in self._expanded if one != run), run][-_EXPANDED:]
         self.send_runs()
 
     def send_more_runs(self, listed: int) -> None:

@@ -255,8 +255,9 @@ def _of_page(recorded: Observation, now: Observation, volatile: Volatile) -> lis
             looks = [
                 [_looks(part) for part in one.elements if part.frame == number] for one in (recorded, now)
             ]
-            paths = [one.url.partition("?")[0] for one in (frame, other_frame)]
-            same = looks[0] == looks[1] and paths[0] == paths[1]
+            urls = (frame.url, other_frame.url)
+            places = [(one.partition("?")[0], one.partition("#")[2]) for one in urls]
+            same = looks[0] == looks[1] != [] and places[0] == places[1]
             differ_in_url(frame.url, other_frame.url, f"frame {number}", same)  # As of an advertisement.
     return found
 

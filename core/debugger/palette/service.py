@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, get_args
 
 from core.debugger.background_read import LatestRead
@@ -11,6 +12,7 @@ from core.debugger.palette.views import MatchingExemplars, MatchingRuns, PolicyR
 from core.debugger.service import Service
 from core.debugger.services import Services
 from core.exemplars.library.records import Filter
+from core.schema.errors import TraceError
 from core.schema.signal import Signal
 from core.settings.settings import FileSettings
 from core.storage.resources import RESOURCES
@@ -76,9 +78,11 @@ class PaletteService(Service[MatchingRuns]):
     @command
     async def list_resources(self, runs: tuple[int, ...] = ()) -> None:
         """Send the policies and settings there are, and those of these runs that are there."""
-        rows = await self.read(lambda store: store.rows(runs))
         listed = await asyncio.to_thread(resources_of, self.services)
-        self.resources_listed.send(listed.replace(runs=rows))
+        if runs:
+            with suppress(TraceError):  # Which is told where runs are listed.
+                listed = listed.replace(runs=await self.read(lambda store: store.rows(runs)))
+        self.resources_listed.send(listed)
 
     @command
     async def show_run(self, run: int) -> None:

@@ -9,10 +9,12 @@ from core.agent.presets import Presets
 from core.agent.prompts import PROMPTS, Prompts
 from core.agent.reflection.plan import read_plan
 from core.llm.json_schema import fits
+from core.llm.repair import read_reply
+from core.schema.action import Named
 from core.schema.action_space import Choice, Parameter, Permissible, PermissibleAction
 from core.schema.errors import DataError
 from core.schema.exemplar import Exemplar, ExemplarStep
-from core.schema.messages import Turn
+from core.schema.messages import LLMReply, LLMRequest, Turn
 from core.schema.observation import CleanObservation
 from core.schema.progress import CandidateDetail
 from tests.core.observations import element, observation
@@ -84,6 +86,21 @@ def test_the_json_that_is_asked_for_is_shown_as_json(prompts):
     schema = permissible.reply_schema()
     assert list(shown) == [action.name for action in permissible.actions]
     assert fits({"thought": "", "actions": list(shown.values())}, schema)
+
+
+@pytest.mark.parametrize("names", [("name",), ("query", "arguments"), ("query",)])
+def test_the_json_of_an_action_is_read_as_it_is_shown_whatever_its_arguments_are_called(prompts, names):
+    parameters = tuple(Parameter(name=name) for name in names)
+    own = PermissibleAction(name="call_it", origin="policy", parameters=parameters)
+    permissible = Permissible(actions=(own,))
+    text = render(prompts, "plain/user.j2", reply_format="json", permissible=permissible)
+    (line,) = (line for line in text.splitlines() if line.startswith('- {"name"'))
+    entry, _ = json.JSONDecoder().raw_decode(line, 2)
+    assert fits({"thought": "", "actions": [entry]}, permissible.reply_schema())
+    request = LLMRequest(purpose="decide", messages=(), permissible=permissible)
+    reply = LLMReply(text=json.dumps({"thought": "", "actions": [entry]}))
+    proposal, _ = read_reply(reply, request, "json")
+    assert proposal.action == Named(name="call_it", arguments=("...",) * len(names))
 
 
 def test_the_prompt_tells_task_page_history_notes_and_what_is_left_out(prompts):

@@ -177,6 +177,7 @@ async def test_a_call_that_waits_for_the_model_tells_when_it_is_sent(open_with, 
     async def at_once(self, *_, **__):
         return LLMReply()
 
+    monkeypatch.setattr(local, "find_spec", lambda name: object())
     monkeypatch.setattr(local.LocalLLM, "_open", at_once)
     monkeypatch.setattr(OpenAICompatibleLLM, "reply", at_once)
     announced = []

@@ -166,6 +166,8 @@ class LLMCall(Breakpoint):
             return None
         if self.purpose is not None and call.purpose != self.purpose:
             return None
+        if call.error.startswith("cancelled"):  # It was not needed any more: there is nothing to look at.
+            return None
         became = "is about to be made" if self.when == "before" else "has ended"
         return f"LLM call {call.number} ({call.purpose}) {became}."
 

@@ -479,13 +479,6 @@ def test_policies_become_policy_files_that_can_be_read(tmp_path):
     assert policies["top"].instruction == "# Use find_it\n```\nfence\n```"
 
 
-def test_a_parameter_that_a_policy_file_cannot_have_gets_another_name(tmp_path):
-    find = {**POLICY, "examples": [example("find_it [a]", "", "stop [done]")]}
-    named = json.loads(json.dumps({"find_it": find}).replace("[query]", "[name]"))
-    policies, left_out = policies_of(saved(tmp_path, named))
-    assert (policies["find_it"].usage(), left_out) == ("find_it [name_given]", [])
-
-
 def test_a_published_module_becomes_policy_files_in_which_typing_presses_enter(tmp_path):
     (tmp_path / "templates.py").write_text(MODULE, encoding="utf-8")
     policies, _ = policies_of(tmp_path / "templates.py")

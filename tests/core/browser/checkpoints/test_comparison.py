@@ -177,6 +177,20 @@ def test_other_parameters_of_a_frame_do_not_count_while_its_elements_are_equal()
     other = compare(then, framed("http://ads.test/box?cb=25", "Open"), "replayed")
     assert 'frame 1: url "http://ads.test/box?cb=17" is now "http://ads.test/box?cb=25"' in other.told
     assert compare(then, framed("http://pay.test/box?cb=17", "Close"), "replayed").grade == "same page"
+    assert compare(then, framed("http://ads.test/box?cb=17#open", "Close"), "replayed").grade == "same page"
+
+
+def test_of_a_frame_without_elements_each_parameter_counts():
+    then, now = (
+        form().replace(
+            frames=(
+                PageFrame(id="1", url="http://a.test/"),
+                PageFrame(id="2", url=f"http://pdf.test/?doc={number}"),
+            )
+        )
+        for number in (1, 2)
+    )
+    assert compare(then, now, "replayed").grade == "same page"
 
 
 @pytest.mark.parametrize(

@@ -101,6 +101,14 @@ def test_a_call_without_a_reply_stops_the_run_at_the_end_of_its_phase(monitor, r
     assert monitor.after(run, left("decide")) != ""
 
 
+def test_a_call_that_was_withdrawn_stops_nothing(monitor, run, call_record, told):
+    for breakpoint in (Failure(), LLMCall(when="after")):
+        monitor.breakpoints.add(breakpoint)
+    monitor.before(run, "decide")
+    monitor.failed(run, call_record.replace(error="cancelled: it was asked ahead, and is not needed"))
+    assert (monitor.after(run, left("decide")), told) == ("", [])
+
+
 def test_what_failed_in_a_phase_that_is_done_again_does_not_stop_it_later(monitor, run, call_record, told):
     monitor.breakpoints.add(Failure(of="call"))
     monitor.before(run, "decide")

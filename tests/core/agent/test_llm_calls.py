@@ -73,6 +73,18 @@ def test_the_clock_of_a_step_stands_still_while_the_step_is_held(monkeypatch):
     assert len(clock.held) == 2
 
 
+def test_what_is_held_from_one_step_into_the_next_is_the_work_of_neither(monkeypatch, store):
+    state, now = state_of(store), [100.0]
+    monkeypatch.setattr(time, "perf_counter", lambda: now[0])
+    with state.clock.hold():
+        now[0] += 10
+        state.begin_next()
+        began = state.clock.now
+        now[0] += 600
+    now[0] += 1
+    assert state.clock.now - began == 1
+
+
 class OwnWords:
     """Ends a cancelled call as a client's task group may: with a message of its own."""
 

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
     QWidget,
 )
+from shiboken6 import isValid
 
 from gui.theme.theme import Theme
 from gui.widgets.words import ElidedLabel
@@ -112,6 +113,11 @@ class FlowLayout(QLayout):
     def takeAt(self, index: int) -> QLayoutItem | None:
         return self._items.pop(index) if 0 <= index < len(self._items) else None
 
+    @property
+    def _there(self) -> list[QLayoutItem]:
+        """The items that Qt has not deleted: a window that is deleted asks for its size once more meanwhile."""
+        return [item for item in self._items if isValid(item)]
+
     def expandingDirections(self) -> Qt.Orientation:
         return Qt.Orientation(0)
 
@@ -131,18 +137,18 @@ class FlowLayout(QLayout):
         least = self.minimumSize()
         if not self._one_row:
             return least
-        widths = [item.sizeHint().width() for item in self._items if not item.isEmpty()]
+        widths = [item.sizeHint().width() for item in self._there if not item.isEmpty()]
         return QSize(sum(widths) + self.spacing() * len(widths), least.height())
 
     def minimumSize(self) -> QSize:
         size = QSize()
-        for item in self._items:
+        for item in self._there:
             size = size.expandedTo(item.minimumSize())
         return size.grownBy(self.contentsMargins())
 
     def _place(self, rect: QRect, *, move: bool) -> int:
         x, y, row = rect.x(), rect.y(), 0
-        for item in self._items:
+        for item in self._there:
             widget = item.widget()
             if widget is not None and widget.isHidden():
                 continue

@@ -114,19 +114,29 @@ class _Work:
     environments: Environments
     llms: LLMs
 
+    @property
+    def one_by_one(self) -> bool:
+        """Whether its runs go on from a run's steps, or measure exemplars, and none is made beside another.
+
+        They use the browser in which a person works.
+        """
+        return self.plan.kind != "tasks" and self.request.concurrency == 1
+
+    @property
+    def browser(self) -> str:
+        """The browser of its runs, as settings name one."""
+        return self.settings.browser if self.one_by_one else self.settings.shared_browser
+
 
 def _in_browsers(work: _Work, with_embedded: WithEmbedded) -> EvaluationReport:
-    """Make the runs in the browsers that they need: on a cluster, in one Chromium, or in that of the settings.
-
-    What goes on from a run's steps, or is measured about exemplars, uses the browser in which a person works.
-    """
+    """Make the runs in the browsers that they need: on a cluster, in one Chromium, or in that of the settings."""
     request, settings = work.request, work.settings
     cluster = request.cluster if isinstance(request, EvalRequest) else ""
     if cluster and work.plan.kind != "tasks":
         raise UsageError(
             "Leave out --cluster: the nodes do not have the runs and exemplars that this is about."
         )
-    if work.plan.kind != "tasks" and request.concurrency == 1:
+    if work.one_by_one:
 
         async def in_host(host: BrowserHost) -> EvaluationReport:
             opening = services_in(host, settings, work.llms, work.environments)
@@ -134,9 +144,8 @@ def _in_browsers(work: _Work, with_embedded: WithEmbedded) -> EvaluationReport:
 
         attached = any(variant.preset == ATTACHED.name for variant in work.plan.variants)
         return in_browser(in_host, settings, with_embedded, shared=attached)
-    chosen = "chromium" if settings.browser == "embedded" else settings.browser
     # On a cluster the browsers are those of the nodes.
-    browser = SharedChromium(chosen if cluster else chromium_at(chosen), dialogs=settings.dialogs)
+    browser = SharedChromium(work.browser if cluster else chromium_at(work.browser), dialogs=settings.dialogs)
     opening = services_of(settings, work.environments, work.llms, browser, started=not cluster)
 
     def make_lanes(services: Services, count: int) -> AbstractAsyncContextManager[list[Lane]]:
@@ -171,7 +180,7 @@ async def _carry_out(
             left = plan.total - len(evaluation.done)
             progress.begin(request.name, len(evaluation.done))
             if left:
-                making = _making(plan, work.settings, work.llms)
+                making = _making(work)
                 note_made(services.store, row.number, making.model_dump_json())
             try:
                 async with make_lanes(services, min(request.concurrency, max(left, 1))) as lanes:
@@ -190,11 +199,12 @@ async def _carry_out(
             return report_of(services.store, row, evaluation.why)
 
 
-def _making(plan: EvaluationPlan, settings: Settings, llms: LLMs) -> Making:
+def _making(work: _Work) -> Making:
     """Return with what the runs are made."""
+    settings = work.settings
     used = []
-    for name in dict.fromkeys(variant.llm for variant in plan.variants):
-        llm, entry = llms.get(name), settings.llms.get(name)
+    for name in dict.fromkeys(variant.llm for variant in work.plan.variants):
+        llm, entry = work.llms.get(name), settings.llms.get(name)
         if isinstance(llm, OpenAICompatibleLLM):
             used.append(
                 LLMUsed(
@@ -210,7 +220,7 @@ def _making(plan: EvaluationPlan, settings: Settings, llms: LLMs) -> Making:
     return Making(
         version=program_version(),
         command=f"{COMMAND} {shlex.join(sys.argv[1:])}",
-        browser=settings.browser,
+        browser=work.browser,
         max_steps=settings.max_steps,
         max_llm_calls=settings.max_llm_calls,
         on_gate=settings.on_gate,

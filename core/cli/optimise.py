@@ -38,8 +38,7 @@ def optimised(asked: RepairOptions, row: RunRow, settings: Settings, environment
     variant = variants[0]
     spots = [Spot(task=one.task, seed=one.seed) for one in done if one.variant == variant.name]
     llms = open_unattended(settings, asked.llm, variant.llm)
-    name = "chromium" if settings.browser == "embedded" else settings.browser
-    browser = SharedChromium(chromium_at(name), dialogs=settings.dialogs)
+    browser = SharedChromium(chromium_at(settings.shared_browser), dialogs=settings.dialogs)
 
     async def work() -> Optimised:
         async with (

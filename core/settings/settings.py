@@ -243,6 +243,11 @@ class Settings(FileSettings):
     base_url_before_flag: BaseUrl = ""
     """What holds for embeddings where a flag gave `base_url`, which redirects chat alone."""
 
+    @property
+    def shared_browser(self) -> str:
+        """The browser in which several runs are made at once: ``chromium`` in place of ``embedded``."""
+        return "chromium" if self.browser == "embedded" else self.browser
+
 
 def config_folder(environ: Mapping[str, str] = os.environ) -> Path:
     """Return the folder of the settings file; BACKSTEP_CONFIG_DIR goes before the platform's."""

@@ -99,10 +99,7 @@ class ClusterNode:
         self._folder = begin_temp_folder()
         settings = self._setup.unpack(self._folder)
         environments = self._setup.environments(self._folder)
-        browser = SharedChromium(
-            chromium_at("chromium" if settings.browser == "embedded" else settings.browser),
-            dialogs=settings.dialogs,
-        )
+        browser = SharedChromium(chromium_at(settings.shared_browser), dialogs=settings.dialogs)
         keys = Keys(load_endpoints(own=config_folder() / "endpoints.toml"), environ=self._setup.keys)
         llms = user_llms(settings, keys=keys, patient=True)
         opened = services_of(settings, environments, llms, browser)

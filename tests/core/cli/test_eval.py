@@ -228,10 +228,12 @@ def test_bad_usage_has_the_code_2_or_3_and_a_sentence(inside, more, said):
 @pytest.mark.browser
 def test_a_file_asks_the_same_once_by_its_name_and_its_mistakes_have_file_line_and_key(inside):
     file = inside.folder / "suite.toml"
+    need_chromium()
     file.write_text('tasks = ["miniwob/click-link"]\nseeds = "0"\npreset = ["plain"]\nllm = ["rules"]\n')
-    done = inside("eval", file, "--browser", need_chromium(), "--json")
+    done = inside("eval", file, "--json")
     assert done.code == 0, done.err
     assert (done.json["name"], done.json["total"]) == ("suite", 1)
+    assert [one["browser"] for one in done.json["made"]] == ["chromium"]
     file.write_text(file.read_text().replace('"0"', '"1"'))
     done = inside("eval", file, "--browser", need_chromium(), "--json")
     assert done.code == 2

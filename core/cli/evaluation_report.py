@@ -125,9 +125,8 @@ def _print(report: EvaluationReport) -> None:
     for paper in report.published:
         if not paper.task and paper.success is not None:
             on = f"{paper.tasks} of these tasks" if paper.tasks else paper.measured_on
-            put(
-                f"published: {paper.agent} with {paper.llm}, {paper.success * 100:.1f} % on {on} ({paper.source})"
-            )
+            line = f"published: {paper.agent} with {paper.llm}, {paper.success * 100:.1f} % on {on} ({paper.source})"
+            put(f"{line}. {paper.note}" if paper.note else line)
     put("")
     if len({family.family for family in report.families}) < len({task.task for task in report.tasks}):
         _put_shares("family", [(f"{family.family}  {family.variant}", family) for family in report.families])

@@ -52,7 +52,7 @@ class EvaluationReport(Record):
     worth: WorthResult | None = None
     """If it measures an exemplar."""
     published: tuple[PublishedShare, ...] = ()
-    """What papers have published of the same tasks."""
+    """What papers have published of the same tasks; empty where cases were chosen by what runs came to."""
     failures: tuple[FailureGroup, ...] | None = None
     """None if they were not asked for."""
     suspicions: tuple[Suspicion, ...] = ()
@@ -92,7 +92,7 @@ def report_of(store: TraceStore, row: EvaluationRow, why: str = "") -> Evaluatio
         llms=grouped(runs, lambda run: (variants[run.variant].llm,), ("llm",)),
         comparison=compared(runs, names[0], names[1]) if len(names) == 2 else None,
         worth=worth_result(store, row, plan) if plan.kind == "worth" else None,
-        published=published_for(plan.tasks),
+        published=published_for(plan.tasks) if plan.kind == "tasks" and not plan.only else (),
         runs=runs,
     )
 

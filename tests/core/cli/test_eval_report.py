@@ -8,8 +8,9 @@ from contextlib import closing
 import pytest
 
 from core.cli.app import make_app, run_app
+from core.debugger.evaluations.records import EvaluationPlan, Variant
 from core.trace.evaluations import take_evaluation
-from core.trace.records import Intervention
+from core.trace.records import Case, Intervention
 from core.trace.store import TraceStore
 from tests.core.cli.conftest import KEY, CommandLine, needs_qt
 from tests.core.stage import need_chromium, on
@@ -168,6 +169,24 @@ def test_what_is_not_there_is_said_in_a_sentence(inside, words, said):
     done = inside(*words)
     assert done.code == 2
     assert said in done.err
+
+
+def test_published_figures_come_with_their_note_and_only_where_no_case_was_chosen_by_its_result(inside):
+    variant = Variant(preset="laser", llm="rules")
+    shop = EvaluationPlan(variants=(variant,), tasks=("shop/goal-001",), seeds=(0,))
+    failed = Case(variant=variant.name, task="shop/goal-001", seed=0)
+    plans = {
+        "shop": shop,
+        "failures": shop.again("shop", (failed,)),
+        "bisection": shop.replace(kind="bisect", run=1),
+    }
+    with closing(TraceStore.open(inside.db)) as store:
+        for name, plan in plans.items():
+            take_evaluation(store, name, plan.model_dump_json())
+    told = {name: inside("eval", "--report", "--name", name).out for name in plans}
+    assert "50.0 % on WebShop, 500 instructions (Ma et al., " in told["shop"]
+    assert "Table 1). WebShop has other goods and other goals than the bundled shop.\n" in told["shop"]
+    assert "published" not in told["failures"] + told["bisection"]
 
 
 def test_an_unknown_evaluation_or_run_is_named_with_the_nearest(inside):

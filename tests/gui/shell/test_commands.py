@@ -1,11 +1,12 @@
 """The records of the commands: what each must have, and that each does something when its key is pressed."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from PySide6.QtCore import QSize
-from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtGui import QAction, QKeySequence, QShortcut
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QInputDialog
 from pytestqt.qtbot import QtBot
@@ -96,6 +97,15 @@ def test_no_button_of_the_window_has_the_key_of_a_command_or_a_menu(window: Main
 def test_the_page_of_keys_says_what_the_records_say(window: MainWindow):
     written, _, _by_hand = PAGE.read_text(encoding="utf-8").partition(LAST)
     assert written.rstrip() == "\n".join(lines(window)).rstrip(), "Run python -m tests.gui.look.keys_page"
+
+
+def test_the_page_of_keys_has_each_key_of_the_window(window: MainWindow):
+    cells = re.findall(r"^\| (.+?) \|", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    said = {key for cell in cells for key in (cell, *cell.split(", "))}
+    keys = {shortcut.key().toString() for shortcut in window.findChildren(QShortcut)}
+    keys |= {button.shortcut().toString() for button in window.findChildren(QAbstractButton)}
+    keys |= {key.toString() for action in window.findChildren(QAction) for key in action.shortcuts()}
+    assert {key.replace("Return", "Enter").replace("Del", "Delete") for key in keys - {""}} <= said
 
 
 STATES = tuple(DiagramState(name=name) for name in ("form", "done"))

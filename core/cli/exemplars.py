@@ -292,6 +292,7 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
             typer.Option(help="A JSON file with lists of texts by family, instead of the exemplars."),
         ] = None,
         votes: Votes = 3,
+        db: Database = None,
         as_json: AsJson = False,
         *,
         chosen: ExemplarsChosen,
@@ -299,7 +300,7 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
         """Leave one out: check whether the family of each exemplar would be found without it."""
         from core.cli.exemplar_search import leave_one_out_of
 
-        leave_one_out_of(settings_with(), texts, chosen.filter(), votes, as_json=as_json)
+        leave_one_out_of(settings_with(db=db), texts, chosen.filter(), votes, as_json=as_json)
 
     @group.command()
     def duplicates(
@@ -326,11 +327,14 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
         print_map(settings_with(db=db), as_json=as_json)
 
     @group.command()
-    def reindex(as_json: AsJson = False) -> None:
+    def reindex(
+        db: Database = None,
+        as_json: AsJson = False,
+    ) -> None:
         """Rebuild the index, with the embedding of the settings."""
         from core.cli.exemplar_search import reindex as make
 
-        make(settings_with(), as_json=as_json)
+        make(settings_with(db=db), as_json=as_json)
 
     @group.command()
     @with_groups

@@ -1,6 +1,7 @@
 """`main.py exemplars …`: what is there, what is wrong with it, and what would be found."""
 
 import json
+from contextlib import closing
 
 import pytest
 
@@ -185,6 +186,19 @@ def test_the_index_is_made_anew(inside, library):
     found = inside("exemplars", "reindex", "--json").json
     assert found["embedded"] > 60
     assert found["exemplars"] >= found["embedded"]
+
+
+def test_the_index_and_those_left_out_are_of_the_library_beside_the_database_that_is_named(inside):
+    folder = inside.folder / "elsewhere"
+    folder.mkdir()
+    with closing(Library.open(folder / LIBRARY_NAME)) as library:
+        library.save(MINE)
+    of = {}
+    for words in ((), ("--db", folder / "traces.db")):
+        indexed = inside("exemplars", "reindex", "--json", *words).json["exemplars"]
+        of[words] = indexed, inside("exemplars", "loo", "--tag", "good", "--json", *words).json["members"]
+    (here, none), (there, one) = of.values()
+    assert (none, one, there - here) == (0, 1, 1)
 
 
 def test_near_duplicates_are_listed_in_groups_and_those_kept_apart_are_not(inside, library):

@@ -3,13 +3,18 @@
 import re
 import shlex
 import sqlite3
+from typing import get_args
 
 import pytest
 from click.testing import CliRunner
 from sqlite_utils.cli import cli
 
+from core.schema.events import BrowserEventKind
+from core.schema.messages import Purpose
+from core.schema.step import Effect, Origin
 from core.storage.resources import RESOURCES
 from core.trace.database import APPLICATION_ID, MIGRATIONS
+from core.trace.records import InterventionKind, RunOutcome
 from tests.core.trace.making import HTML, write_run
 
 PAGE = (RESOURCES / "trace-schema.md").read_text(encoding="utf-8")
@@ -35,6 +40,24 @@ def test_every_table_and_column_is_explained(database):
         (section,) = re.findall(rf"^### {table}\n(.*?)(?=^##)", PAGE, re.DOTALL | re.MULTILINE)
         for _, column, *_ in database.execute(f"PRAGMA table_info({table})"):
             assert re.search(rf"\b{column}\b", section), f"{table}.{column}"
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "values"),
+    [
+        ("runs", "outcome", RunOutcome),
+        ("steps", "origin", Origin),
+        ("steps", "effect", Effect),
+        ("calls", "purpose", Purpose),
+        ("interventions", "kind", InterventionKind),
+        ("events", "kind", BrowserEventKind),
+    ],
+)
+def test_a_column_with_few_values_lists_each(table, column, values):
+    section = PAGE.partition(f"### {table}\n")[2].partition("\n### ")[0]
+    (words,) = re.findall(rf"\| {column} \| (.*) \||`{column}` \(([^)]*)\)", section)
+    listed = " ".join(" ".join(words).split())
+    assert [value for value in get_args(values) if not re.search(rf"\b{value}\b", listed)] == []
 
 
 def test_the_header_is_as_the_page_says():

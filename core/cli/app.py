@@ -45,7 +45,12 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
 
     @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
     def test(context: typer.Context) -> None:
-        """Run the project's linters and tests. Further arguments go to pytest."""
+        """Run the project's linters and tests.
+
+        --no-lint leaves out the linters.
+        --quick leaves out the tests that start a browser or another program.
+        Further arguments go to pytest.
+        """
         from core.setup.checks import run_checks
 
         if IS_INSTALLED:

@@ -17,6 +17,7 @@ from typer.core import TyperGroup
 
 from core.cli.output import say_lines
 from core.schema.errors import UsageError
+from core.storage.resources import RESOURCES
 
 # What a command needs is imported when it is called: the window is to open quickly.
 
@@ -25,6 +26,7 @@ _SETTINGS = ("base_url", "browser", "db", "viewport", "max_steps", "on_gate", "s
 """The options of groups that go before the settings of the same name."""
 _REQUEST = ("name", "times", "concurrency", "max_calls", "max_cost", "max_minutes")
 """The options of groups that are keys of a request."""
+_PRESETS = ", ".join(sorted(path.stem for path in (RESOURCES / "presets").glob("*.toml")))
 
 Task = Annotated[str, typer.Option("--task", help="A task's id, such as miniwob/book-flight.")]
 Seed = Annotated[int, typer.Option("--seed", help="The task's seed.", min=0)]
@@ -34,8 +36,7 @@ PresetName = Annotated[
     str | None,
     typer.Option(
         "--preset",
-        help="The preset: plain, laser, laser-one-call, step, reflect, synapse, combined, one as published "
-        "(laser-paper, step-paper, reflect-paper, synapse-paper), or your own.",
+        help=f"The preset: {_PRESETS}, or your own.",
     ),
 ]
 LLMName = Annotated[

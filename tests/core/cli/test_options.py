@@ -1,5 +1,6 @@
 """Options of all commands, and those that stand before a command."""
 
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 
 from core import setup
+from core.agent.presets import PRESETS
 from core.cli.app import make_app
 from core.trace.store import TraceStore
 from tests.core.environments.test_own_tasks import task_file
@@ -71,6 +73,13 @@ COMMANDS = list(commands(make_app(open_window=lambda *_: 0, with_embedded=None))
 
 def test_the_installation_knows_of_each_command_what_it_needs():
     assert {words[0] for words in COMMANDS} == setup.COMMANDS - {"replay", "worth"}
+
+
+def test_the_help_names_each_bundled_preset_and_what_the_command_test_leaves_out(inside):
+    said = " ".join(inside("run", "--help").out.split())
+    presets = {path.stem for path in PRESETS.glob("*.toml")}
+    assert {name for name in presets if not re.search(rf"\b{name},", said)} == set()
+    assert {"--quick", "--no-lint"} <= set(inside("test", "--help").out.split())
 
 
 @cache

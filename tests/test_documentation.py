@@ -47,3 +47,9 @@ def test_the_grades_of_going_back_mean_what_the_page_says():
     page = (DOCS / "debugging.md").read_text("utf-8").lower()
     for grade, meaning in GRADES.items():
         assert f"| {grade} | {meaning} |" in page
+
+
+def test_commands_of_developers_name_the_interpreter_of_the_checkout():
+    pages = {*PAGES, *(ROOT / "resources").glob("*/README.md")}
+    bare = re.compile(r"(?<!/)\bpython -m tests\b")
+    assert [str(page) for page in pages if bare.search(page.read_text(encoding="utf-8"))] == []

@@ -248,6 +248,10 @@ def _viewport(size: Any) -> tuple[int, int] | None:
     return None
 
 
+def _dicts(value: Any) -> list[dict[str, Any]]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
 def _so_many(value: Any) -> str:
     return str(len(value) if isinstance(value, list) else 1)
 
@@ -279,8 +283,9 @@ class WebArenaConfig(_Part):
         if not isinstance(data, dict) or "unjudged" in data:
             return data
         evaluation = data["eval"] if isinstance(data.get("eval"), dict) else {}
-        answers = evaluation.get("reference_answers")
-        keys = set(data) | set(evaluation) | set(answers if isinstance(answers, dict) else ())
+        contents = [place.get("required_contents") for place in _dicts(evaluation.get("program_html"))]
+        parts = _dicts([data, evaluation, evaluation.get("reference_answers"), *contents])
+        keys = {key for part in parts for key in part}
         visual = bool(keys & _VISUAL) or evaluation.get("url_note") == "EXACT"
         found = {key: data[key] for key in _UNJUDGED if data.get(key)}
         if _viewport(found.get("viewport_size")) is not None:
@@ -407,7 +412,7 @@ def _needed(raw: Any) -> str:
     evaluation = raw.get("eval") if isinstance(raw, dict) else None
     names: Any = evaluation.get("eval_types") if isinstance(evaluation, dict) else None
     if isinstance(evaluation, list):  # WebArena Verified
-        names = [one.get("evaluator") for one in evaluation if isinstance(one, dict)]
+        names = [one.get("evaluator") for one in _dicts(evaluation)]
     needed = (
         [_NEEDS[name] for name in names if isinstance(name, str) and name in _NEEDS]
         if isinstance(names, list)

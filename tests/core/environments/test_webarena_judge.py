@@ -159,6 +159,13 @@ def test_a_url_is_compared_as_visualwebarena_does(reference, url, exact, passes)
     assert (visual_url_failure(reference, url, exact) is None) is passes
 
 
+def page_evaluation(**required) -> dict:
+    return {
+        "eval_types": ["program_html"],
+        "program_html": [{"url": "last", "required_contents": required}],
+    }
+
+
 @pytest.mark.parametrize(
     ("keys", "visual"),
     [
@@ -168,6 +175,9 @@ def test_a_url_is_compared_as_visualwebarena_does(reference, url, exact, passes)
         ({"old_task_id": 4}, True),
         ({"eval": {"eval_types": ["url_match"], "reference_url": "x", "url_note": "EXACT"}}, True),
         ({"eval": {"eval_types": ["string_match"], "reference_answers": {"must_exclude": ["x"]}}}, True),
+        ({"eval": page_evaluation(must_exclude=["x"])}, True),
+        ({"eval": page_evaluation(required_values=["> 3"])}, True),
+        ({"eval": page_evaluation(must_include=["x"])}, False),
     ],
 )
 def test_a_task_of_visualwebarena_is_known_by_its_keys(keys, visual):

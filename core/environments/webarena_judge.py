@@ -66,7 +66,7 @@ async def judge_config(
             failure = await _program_failure(config, page, sites, task, contents)
         except BrowserError:
             raise
-        except (UsageError, WorldError) as error:
+        except (ActionError, UsageError, WorldError) as error:
             return Verdict(judge="none", reason=str(error))
     if failure is not None:
         return Verdict(success=False, reward=0.0, judge="file", reason=failure)
@@ -246,7 +246,8 @@ async def _program_failure(
 ) -> str | None:
     """Look at each page the config names; the tab is brought back to where the agent left it.
 
-    What an LLM has to judge of the pages is added to `questions`.
+    What an LLM has to judge of the pages is added to `questions`. Raises ActionError where a page cannot be
+    opened, and UsageError or WorldError where the shop cannot be asked.
     """
     last = await page.url()
     moved = False
@@ -261,10 +262,7 @@ async def _program_failure(
             seconds = 0.0
             if url != "last":
                 moved = True
-                try:
-                    await page.goto(url)
-                except ActionError as error:
-                    return f"{url} could not be opened for the check: {error}"
+                await page.goto(url)
                 seconds = LOADED_SECONDS
             found, failure = await _content(config, target, page, sites, task, seconds)
             if failure:

@@ -376,7 +376,6 @@ def target(**changes) -> dict:
         ),
         ({"prep_actions": ["nothing.here"]}, True),
         ({"url": "func:reddit_get_post_url('__SHOPPING__/lamp.html')"}, True),
-        ({"url": "http://127.0.0.1:1/"}, False),
     ],
 )
 async def test_a_page_is_looked_at_after_the_run_and_the_tab_comes_back(
@@ -386,6 +385,14 @@ async def test_a_page_is_looked_at_after_the_run_and_the_tab_comes_back(
     verdict = await verdict_of(tmp_path, page, shop, program(target(**changes)), at="index.html")
     assert (verdict.success, verdict.judge) == (success, "file")
     assert await page.url() == f"{shop.origin}/index.html"
+
+
+@on_pages
+async def test_a_page_that_cannot_be_opened_for_the_check_leaves_the_success_unknown(tmp_path, page, shop):
+    verdict = await verdict_of(tmp_path, page, shop, program(target(url="http://127.0.0.1:1/")))
+    assert (verdict.success, verdict.judge) == (None, "none")
+    assert "http://127.0.0.1:1/ could not be opened" in verdict.reason
+    assert await page.url() == f"{shop.origin}/lamp.html"
 
 
 @on_pages

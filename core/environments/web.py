@@ -61,13 +61,7 @@ def full_url(text: str) -> str:
         raise UsageError(f"A URL is missing; {_EXAMPLES}.")
     if given.startswith(("/", "~/")) and not given.startswith("//"):
         return _file_url(given)
-    url = given
-    if given.startswith("//"):
-        url = f"https:{given}"
-    elif not has_scheme(given):
-        host = re.split(r"[/?#]", given, maxsplit=1)[0]
-        scheme = "http" if is_near(re.sub(r":\d+$", "", host)) else "https"
-        url = f"{scheme}://{given}"
+    url = with_scheme(given)
     scheme = url.split(":", 1)[0].lower()
     if scheme not in _SCHEMES:
         raise UsageError(f'"{given}" cannot be opened: {scheme} is not a kind of URL for pages; {_EXAMPLES}.')
@@ -76,6 +70,17 @@ def full_url(text: str) -> str:
     elif re.search(r"\s", url) and scheme != "data":
         raise UsageError(f'"{given}" is not a URL: it has a space in it; {_EXAMPLES}.')
     return url
+
+
+def with_scheme(text: str) -> str:
+    """Return an address with a scheme: where it is missing, http for this machine and private networks, else https."""
+    if text.startswith("//"):
+        return f"https:{text}"
+    if has_scheme(text):
+        return text
+    host = re.split(r"[/?#]", text, maxsplit=1)[0]
+    scheme = "http" if is_near(re.sub(r":\d+$", "", host)) else "https"
+    return f"{scheme}://{text}"
 
 
 def _check_host(given: str, url: str, *, scheme_given: bool) -> None:

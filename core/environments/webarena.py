@@ -8,7 +8,7 @@ import os
 from collections.abc import Mapping, Sequence
 
 from core.environments.protocol import Ask, Environment, PageDriver, TabOpener
-from core.environments.web import full_url
+from core.environments.web import full_url, with_scheme
 from core.environments.webarena_config import (
     SITES,
     WebArenaConfig,
@@ -30,7 +30,8 @@ class WebArena(Environment):
     def __init__(self, configs: Sequence[WebArenaConfig], sites: Mapping[str, str] | None = None) -> None:
         """`sites` maps SHOPPING, GITLAB and so on to addresses; None reads the process's environment."""
         self._sites = dict(os.environ if sites is None else sites)
-        own = tuple(site_of(address) for name in SITES if (address := self._sites.get(name, "").strip()))
+        given = filter(None, (self._sites.get(name, "").strip() for name in SITES))
+        own = tuple(site_of(with_scheme(address)) for address in given)
         self._tasks = tuple(_task(config).replace(sites=own) for config in configs)
 
     def tasks(self) -> tuple[Task, ...]:
@@ -77,7 +78,7 @@ def _task(config: WebArenaConfig) -> Task:
         id=f"webarena/{config.task_id}",
         environment="webarena",
         instruction=config.intent,
-        start_url=config.start_urls[0] if config.start_urls else "",
+        start_url=config.start_urls[0],
         tags=tuple(tags),
         viewport=config.viewport,
         details={"config": config.model_dump(mode="json", exclude_unset=True)},

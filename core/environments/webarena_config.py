@@ -17,6 +17,7 @@ from pydantic import (
     model_validator,
 )
 
+from core.environments.web import with_scheme
 from core.schema.errors import DataError, UsageError
 from core.schema.record import Record
 from core.schema.task import UnsupportedTask
@@ -54,14 +55,14 @@ def with_sites(value: Any, sites: Mapping[str, str], task: str) -> Any:
 
 
 def site_address(name: str, sites: Mapping[str, str], task: str) -> str:
-    """Return the address of a site without a slash at its end; raises UsageError if it is not set."""
+    """Return the address of a site with its scheme and no slash at its end; raises UsageError if it is not set."""
     address = sites.get(name, "").strip().rstrip("/")
     if not address:
         raise UsageError(
             f"{task} needs the address of {name}: set it in the settings or in the environment, "
             f"such as {name}=http://localhost:7770."
         )
-    return address
+    return with_scheme(address)
 
 
 # The configuration
@@ -261,7 +262,7 @@ class WebArenaConfig(_Part):
 
     task_id: int | str
     intent: str = Field(min_length=1)
-    start_url: str = Field(min_length=1)
+    start_url: str
     sites: tuple[str, ...] = ()
     require_login: bool = False
     require_reset: bool = False
@@ -292,6 +293,12 @@ class WebArenaConfig(_Part):
             del found["viewport_size"]
         said = [_UNJUDGED[key].format(_so_many(value)) for key, value in found.items()]
         return {**data, "visual": visual, "unjudged": said}
+
+    @model_validator(mode="after")
+    def _starts_somewhere(self) -> "WebArenaConfig":
+        if not self.start_urls:
+            raise ValueError("start_url has no address")
+        return self
 
     @property
     def id(self) -> str:

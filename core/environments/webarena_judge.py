@@ -14,6 +14,7 @@ import urllib.error
 import urllib.request
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from http.client import HTTPException
 from typing import Any
 from urllib.parse import parse_qs, quote, urlencode, urlparse
 
@@ -255,10 +256,7 @@ async def _program_failure(
         for target in config.eval.program_html:
             url = target.url.strip()
             if url.startswith("func:"):
-                here = (await page.url()).replace("'", "%27")
-                url = await run_call(
-                    url.removeprefix("func:").replace("__last_url__", here), page, sites, task
-                )
+                url = await run_call(url.removeprefix("func:"), page, sites, task)
             seconds = 0.0
             if url != "last":
                 moved = True
@@ -421,10 +419,13 @@ _TEXT = "(css => { try { return document.querySelector(css).textContent; } catch
 
 
 async def run_call(text: str, page: PageDriver, sites: Mapping[str, str], task: str) -> str:
-    """Return what the call gives; raises UsageError or WorldError if the shop cannot be asked."""
+    """Return what the call gives, with the page's URL for ``__last_url__``.
+
+    Raises UsageError or WorldError if the shop cannot be asked, and ActionError if the page cannot be.
+    """
     name, arguments = parse_call(text)
     if name == "reddit_get_post_url":
-        return post_url(arguments[0])
+        return post_url(arguments[0].replace("__last_url__", await page.url()))
     if name == "gitlab_get_project_memeber_role":
         return str(await page.evaluate(f"{_MEMBER_ROLE}({json.dumps(arguments[0])})", main_world=True))
     if name.startswith("get_query_text"):
@@ -494,11 +495,11 @@ class _Shop:
         if token:
             headers["Authorization"] = f"Bearer {token}"
         data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(self._base + path, data=data, headers=headers)
         try:
+            request = urllib.request.Request(self._base + path, data=data, headers=headers)
             with urllib.request.urlopen(request, timeout=REQUEST_SECONDS) as answer:
                 return json.load(answer)
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, HTTPException) as error:
             place = path.partition("?")[0]
             raise WorldError(
                 f"The shop could not be asked at {self._base}{place} to judge {self._task}: {error}."

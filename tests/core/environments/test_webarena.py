@@ -5,7 +5,7 @@ import pytest
 from pytest_httpserver import HTTPServer
 
 from core.environments.webarena import WebArena
-from core.environments.webarena_config import read_configs
+from core.environments.webarena_config import read_configs, with_sites
 from core.schema.errors import BrowserError, DataError, UsageError
 from core.schema.task import Episode
 
@@ -91,6 +91,7 @@ def test_all_problems_of_a_file_are_reported_with_their_lines(tmp_path):
         config(task_id=11, eval={"eval_types": ["url_match"], "reference_url": ""}),
         config(task_id=12, eval=program(LAST | {"required_contents": {"must_include": []}})),
         config(task_id=13, eval={"eval_types": ["string_match"], "reference_answers": {"must_include": []}}),
+        config(task_id=14, start_url=" |AND| "),
     ]
     said = problems_of(written(tmp_path, bad))
     for part in (
@@ -103,6 +104,7 @@ def test_all_problems_of_a_file_are_reported_with_their_lines(tmp_path):
         '"eval" in [5] cannot be used: url_match needs a reference_url.',
         '"required_contents" in [6].eval.program_html[0] cannot be used: it needs exact_match or must_include.',
         '"eval" in [7] cannot be used: string_match needs reference_answers.',
+        "start_url has no address",
     ):
         assert part in said
     assert all("test.raw.json, line " in line for line in said.splitlines()[1:])
@@ -229,6 +231,13 @@ async def test_the_placeholder_becomes_the_address_of_the_site(tmp_path, page, s
     assert not await environment.ended(page)
 
 
+def test_the_address_of_a_site_needs_no_scheme(tmp_path):
+    sites = {"SHOPPING": "shop.local:7770/"}
+    _, task = arena(tmp_path, sites)
+    assert task.sites == ("shop.local:7770",)
+    assert with_sites("__SHOPPING__/a", sites, task.id) == "http://shop.local:7770/a"
+
+
 @on_pages
 async def test_a_site_without_an_address_is_named(tmp_path, page):
     environment, task = arena(tmp_path, {"SHOPPING_ADMIN": "http://x"})
@@ -318,7 +327,7 @@ async def verdict_of(
     folder: Path, page, shop, evaluation: dict, answer: str = "", at: str = "lamp.html", **sites
 ):
     environment, task = arena(
-        folder, {"SHOPPING": shop.origin, **sites}, start_url=f"__SHOPPING__/{at}", eval=evaluation
+        folder, {"SHOPPING": shop.origin, **sites}, start_url=f"{shop.origin}/{at}", eval=evaluation
     )
     episode = await environment.open(task, 0, page)
     stored = Episode.model_validate_json(episode.model_dump_json())
@@ -419,6 +428,16 @@ async def test_last_looks_at_the_page_where_the_agent_ended_as_it_left_it(tmp_pa
 
 
 @on_pages
+@pytest.mark.parametrize("query", ["'", "\\", "y" * 2500], ids=["quote", "backslash", "long"])
+async def test_the_last_url_of_a_call_may_be_any(tmp_path, used_page, shop, query):
+    wanted = target(
+        url="func:reddit_get_post_url('__last_url__')", required_contents={"exact_match": "The & Lamp"}
+    )
+    verdict = await verdict_of(tmp_path, used_page, shop, program(wanted), at=f"lamp.html?q={query}")
+    assert verdict.success is True
+
+
+@on_pages
 async def test_the_role_of_a_project_member_is_read_from_the_page(tmp_path, used_page, shop):
     (shop.root / "members.html").write_text(
         "<table><tr><td data-label=Account><span class=gl-avatar-labeled-sublabel>@emma</span></td>"
@@ -495,7 +514,12 @@ async def test_a_product_without_reviews_has_no_author(tmp_path, used_page, http
 
 @on_pages
 @pytest.mark.parametrize(
-    ("admin", "said"), [({}, "SHOPPING_SITE_ADMIN_USERNAME"), (ADMIN, "The shop could not be asked")]
+    ("admin", "said"),
+    [
+        ({}, "SHOPPING_SITE_ADMIN_USERNAME"),
+        (ADMIN, "The shop could not be asked"),
+        (ADMIN | {"SHOPPING": "http://no host"}, "The shop could not be asked"),
+    ],
 )
 async def test_a_shop_that_cannot_be_asked_leaves_the_success_unknown(tmp_path, used_page, shop, admin, said):
     evaluation = program(review_target("author", "Emma"))

@@ -37,6 +37,10 @@ Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 PAGE_TEXT = '(document.body ? document.body.innerText : "")'
 
 
+_TRUTH = '((value) => value instanceof Function || typeof value?.then === "function" ? null : Boolean(value))'
+"""Null for what is true whatever it comes to."""
+
+
 class Judge(Record):
     """The conditions at the end; all given ones must be true."""
 
@@ -54,7 +58,7 @@ class Judge(Record):
     """The whole answer; case, spacing and quotes around it do not matter."""
     answer_must_include: Annotated[tuple[Words, ...], Field(strict=False)] = ()
     script: Words | None = None
-    """A JavaScript expression, evaluated in the page's own world, that must be true."""
+    """A JavaScript expression, evaluated in the page's own world, that must be true; it is not awaited or called."""
 
     @model_validator(mode="after")
     def _asks_something(self) -> "Judge":
@@ -78,9 +82,11 @@ async def judge_page(judge: Judge, page: PageDriver, answer: str) -> Verdict:
         elif found is False:
             failures.append(f"No element of the page matches {judge.element}.")
     if judge.script is not None:
-        held = await _evaluated(f"Boolean(\n{judge.script.rstrip(';')}\n)", page)
+        held = await _evaluated(f"{_TRUTH}((\n{judge.script.rstrip(';')}\n))", page)
         if held is None:
-            unreadable.append(f"The script {judge.script} is not a JavaScript expression.")
+            unreadable.append(
+                f"The script {judge.script} is no JavaScript expression, or it gives a function or a promise."
+            )
         elif held is not True:
             failures.append(f"The script {judge.script} is not true in the page{_because(held)}.")
     if failures:

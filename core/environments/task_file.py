@@ -34,8 +34,22 @@ TASKS_ARE = (
 )
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
-PAGE_TEXT = '(document.body ? document.body.innerText : "")'
-
+_SHOWN = """(() => {
+  const shows = (el) => el.checkVisibility({ visibilityProperty: true, checkVisibilityCSS: true });
+  const textOf = (node) => (node.nodeType === 3 ? node.data : node.nodeType === 1 && shows(node) ? node.innerText : "");
+  const texts = [];
+  const read = (root) => {
+    texts.push(root.innerText ?? Array.from(root.childNodes, textOf).join(" "));
+    for (const el of root.querySelectorAll("*")) {
+      const inner = el.shadowRoot ?? el.contentDocument?.body;
+      const typed = el.matches("input:not([type=password], [type=checkbox], [type=radio]), textarea");
+      if ((inner || typed) && shows(el)) inner ? read(inner) : texts.push(el.value);
+    }
+  };
+  if (document.body) read(document.body);
+  return texts.join("\\n");
+})()"""
+"""Gives the text that the page shows, with its fields, its open shadow roots, and its frames of the same site."""
 
 _TRUTH = '((value) => value instanceof Function || typeof value?.then === "function" ? null : Boolean(value))'
 """Null for what is true whatever it comes to."""
@@ -104,7 +118,7 @@ async def _simple_failures(judge: Judge, page: PageDriver, answer: str) -> list[
     if judge.url_regex is not None and not compiled(judge.url_regex).search(url):
         failures.append(f"The URL at the end, {url}, does not match {judge.url_regex}.")
     if judge.must_include:
-        shown = _plain(str(await page.evaluate(PAGE_TEXT)))
+        shown = _plain(str(await page.evaluate(_SHOWN)))
         failures += [
             f'The page does not show "{text}".' for text in judge.must_include if _plain(text) not in shown
         ]

@@ -154,7 +154,15 @@ def test_a_file_that_is_none_is_refused(tmp_path, name, content, said):
 
 
 PAGE = """<title>Lamp</title><body><h1>A  small
- lamp</h1><button class="buy">Buy</button><script>var price = 12;</script>"""
+ lamp</h1><button class="buy">Buy</button><script>var price = 12;</script>
+<iframe srcdoc="<p>In the frame<p><input value='in its field'>"></iframe>
+<iframe srcdoc="<p>unseen frame" style="display: none"></iframe>
+<my-box></my-box><my-box hidden></my-box>
+<input value="typed"><textarea>in the area</textarea><input type="password" value="swordfish">
+<input value="unseen field" style="visibility: hidden"><div hidden>unseen text</div>
+<script>for (const box of document.querySelectorAll("my-box")) box.attachShadow({ mode: "open" }).innerHTML =
+  (box.hidden ? "unseen box" : "In the box") + "<style>p { color: red }</style><p hidden>unseen <input value=part>";
+</script>"""
 
 
 @pytest.mark.browser
@@ -169,6 +177,10 @@ PAGE = """<title>Lamp</title><body><h1>A  small
         ({"url_regex": "chair"}, "", False),
         ({"must_include": ["a SMALL lamp", "Buy"]}, "", True),
         ({"must_include": ["a small lamp", "chair"]}, "", False),
+        ({"must_include": ["in the frame", "in its field", "in the box", "typed", "in the area"]}, "", True),
+        ({"must_include": ["unseen"]}, "", False),
+        ({"must_include": ["swordfish"]}, "", False),
+        ({"must_include": ["color"]}, "", False),
         ({"element": "button.buy"}, "", True),
         ({"element": "button.sell"}, "", False),
         ({"element": "button[["}, "", None),

@@ -87,7 +87,7 @@ class Answers:
         self._exact: dict[tuple[str, ...], list[int]] = defaultdict(list)
         self._by_url: dict[tuple[str, ...], list[int]] = defaultdict(list)
         self._by_stable: dict[tuple[str, ...], list[int]] = defaultdict(list)
-        self._exchanges = tuple(exchange for exchange in exchanges if exchange.kind != SOCKET)
+        self._exchanges = _with_content([exchange for exchange in exchanges if exchange.kind != SOCKET])
         self._used: set[int] = set()
         for index, one in enumerate(self._exchanges):
             url = _plain(one.url)
@@ -143,6 +143,27 @@ class Answers:
         index = next((one for one in indices if one not in self._used), indices[-1])
         self._used.add(index)
         return self._exchanges[index]
+
+
+def _with_content(exchanges: Sequence[Exchange]) -> tuple[Exchange, ...]:
+    """Return the exchanges with the content that the browser took from its cache, as its request had a 304.
+
+    A browser offline has none of it in its cache. Such an answer is missing where no earlier one has the content.
+    """
+    last: dict[tuple[str, str], Exchange] = {}
+    found: list[Exchange] = []
+    for one in exchanges:
+        place = one.method, _plain(one.url)
+        if one.status == 304 and (cached := last.get(place)) is not None:
+            one = cached.replace(sent=one.sent, opening=one.opening, step=one.step)
+        elif one.status == 304:
+            one = one.replace(
+                missing="It had not changed since an earlier answer, which is not in the recording."
+            )
+        elif 200 <= one.status < 300:
+            last[place] = one
+        found.append(one)
+    return tuple(found)
 
 
 def _plain(url: str) -> str:

@@ -153,9 +153,7 @@ class Seal:
             self._remark(str(error))
             await route.abort("failed")
             return
-        # What a cache had still is given to a browser that has none.
-        status = 200 if exchange.status == 304 else exchange.status
-        await route.fulfill(status=status, headers=_headers(exchange), body=body)
+        await route.fulfill(status=exchange.status, headers=_headers(exchange), body=body)
 
 
 async def _free(frame: Any) -> None:

@@ -65,6 +65,17 @@ def test_fragments_never_count():
     assert Answers([got("http://a.test/#a", body="1")]).take("GET", "http://a.test/#b").exchange.body == "1"
 
 
+def test_what_had_not_changed_gets_the_content_that_came_before():
+    answers = Answers([got(body="1"), got(body="2"), got(status=304)])
+    given_back = [answers.take("GET", "http://a.test/").exchange for _ in range(4)]
+    assert [(one.status, one.body) for one in given_back] == [(200, "1"), (200, "2"), (200, "2"), (200, "2")]
+
+
+def test_what_had_not_changed_since_before_the_recording_is_missing():
+    answer = Answers([got("http://a.test/other", body="1"), got(status=304)]).take("GET", "http://a.test/")
+    assert "not in the recording" in answer.exchange.missing
+
+
 def test_a_way_of_redirects_is_followed_to_its_end():
     answers = Answers(
         [

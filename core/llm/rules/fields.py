@@ -1,6 +1,5 @@
 """Filling in and choosing: texts into fields, options of lists, boxes to check, dates in calendars, and spinners."""
 
-import calendar
 import re
 from datetime import date
 from itertools import pairwise
@@ -10,6 +9,7 @@ from core.llm.rules.moves import Answer, Move, Scene, act, described, first
 from core.llm.rules.objective import Intent
 from core.llm.rules.page import RulesPage
 from core.llm.rules.words import (
+    MONTHS,
     ROLE_WORDS,
     alike,
     content_words,
@@ -128,12 +128,11 @@ def _in_calendar(scene: Scene, day: date, shown: tuple[int, int]) -> Answer:
     clickable = [element for element in scene.page.can("click") if element.role in _DAY_ROLES]
     if shown == (day.year, day.month):
         days = [one for one in clickable if norm(one.name) == str(day.day)]
-        why = f"{day:%d %B %Y} is in the month that is shown."
+        why = f"{day} is in the month that is shown."
         return Move(act("click", days[0]), why, finishes=True) if days else None
     pattern, way = (_NEXT, "later") if (day.year, day.month) > shown else (_PREVIOUS, "earlier")
     turning = next((one for one in clickable if pattern.match(one.name.strip())), None)
-    month = f"{calendar.month_name[shown[1]]} {shown[0]}"
-    why = f"{month} is shown; {day:%B %Y} lies {way}."
+    why = f"{MONTHS[shown[1] - 1]} {shown[0]} is shown; {day} lies {way}."
     return Move(act("click", turning), why) if turning is not None else None
 
 

@@ -1,6 +1,5 @@
 """Words as the rules compare them: normal forms, numbers, dates, kinds of elements, and verbs."""
 
-import calendar
 import re
 from collections.abc import Iterable
 from datetime import date
@@ -104,12 +103,9 @@ def short(text: str, most: int = 60) -> str:
 
 # Dates
 
-_MONTHS = {
-    name.casefold(): number
-    for names in (calendar.month_name, calendar.month_abbr)
-    for number, name in enumerate(names)
-    if name
-}
+MONTHS = "January February March April May June July August September October November December".split()
+"""In English wherever this runs; the names of the standard library are those of the system's language."""
+_MONTHS = {word.casefold(): at for at, name in enumerate(MONTHS, start=1) for word in (name, name[:3])}
 _MONTH_FIRST = r"\b(?P<m1>\d{1,2})/(?P<d1>\d{1,2})/(?P<y1>\d{4})\b"
 _ISO = r"\b(?P<y2>\d{4})-(?P<m2>\d{2})-(?P<d2>\d{2})\b"
 _DAY_MONTH = r"\b(?P<d3>\d{1,2})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<m3>[A-Za-z]{3,9})\.?,?\s+(?P<y3>\d{4})\b"

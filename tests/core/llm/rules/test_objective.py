@@ -1,7 +1,11 @@
 """How an objective is taken apart."""
 
+import calendar
+import runpy
+
 import pytest
 
+from core.llm.rules import words
 from core.llm.rules.objective import Objective
 from core.llm.rules.words import read_date
 
@@ -52,6 +56,14 @@ def test_dates_are_read_in_their_usual_forms(text: str) -> None:
     found = read_date(f"on {text} please")
     assert found is not None
     assert found.isoformat() == "2016-12-05"
+
+
+def test_english_dates_are_read_whatever_the_language_of_the_system(monkeypatch) -> None:
+    for names in ("month_name", "month_abbr"):
+        monkeypatch.setattr(calendar, names, ["", *(f"miesiąc{number}" for number in range(1, 13))])
+    there = runpy.run_path(words.__file__)
+    assert there["read_date"]("5 December 2016").isoformat() == "2016-12-05"
+    assert there["month_of"]("Sep") == 9
 
 
 def test_a_date_that_does_not_exist_is_none() -> None:

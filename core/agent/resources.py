@@ -17,6 +17,7 @@ from core.exemplars.memory import Memory
 from core.schema.changes import NONE, OWN, Changes
 from core.schema.errors import DataError
 from core.settings.user_file import read_text
+from core.system.paths import expanded
 
 if TYPE_CHECKING:
     from core.llm.embedding import Embedding
@@ -58,11 +59,11 @@ class AgentResources:
         Raises UsageError and DataError if these cannot be used.
         """
         policies, memory = self.policies, self.memory
-        folder = None if changes.policies in (None, OWN) else Path(str(changes.policies)).expanduser()
+        folder = None if changes.policies in (None, OWN) else expanded(str(changes.policies))
         if folder is not None or changes.policy_texts:
             policies = policies.beside(folder, changes.policy_texts)
         if changes.exemplars not in (None, OWN):
-            other = None if changes.exemplars == NONE else Path(str(changes.exemplars)).expanduser()
+            other = None if changes.exemplars == NONE else expanded(str(changes.exemplars))
             memory = memory.instead(other)
         if changes.without or changes.without_families or changes.versions:
             memory = memory.altered(

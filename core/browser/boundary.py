@@ -7,6 +7,7 @@ about even if all sites are allowed, unless the task began there. Other schemes 
 """
 
 import asyncio
+import os
 import re
 import socket
 from collections.abc import Awaitable, Callable, Generator, Iterable
@@ -20,6 +21,7 @@ from urllib.request import url2pathname
 from core.schema.errors import ActionError
 from core.schema.hosts import host_of, in_site, is_near, is_near_address, place_of, site_of
 from core.schema.record import Record
+from core.system.paths import expanded
 from core.system.patience import within
 
 SCHEMES: dict[str, Literal["sites", "blank", "own", "folder"]] = {
@@ -150,7 +152,10 @@ class Boundary:
     async def give(self, paths: Iterable[str]) -> None:
         """Raise ActionError if a page may not be given one of these files."""
         for path in paths:
-            real = Path(path).expanduser().resolve()
+            try:
+                real = Path(os.path.realpath(expanded(path)))
+            except ValueError as error:  # It has a zero byte, or half a character.
+                raise ActionError(f"The file was not uploaded: {path!r} is not a path.") from error
             if str(real) in self.allowed or any(
                 real.is_relative_to(folder.resolve()) for folder in self.folders
             ):

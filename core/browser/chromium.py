@@ -4,7 +4,6 @@ import asyncio
 import logging
 import os
 import shutil
-from pathlib import Path
 from typing import Any, Literal
 
 from playwright.async_api import (
@@ -35,6 +34,7 @@ from core.browser.screencast import Opened, Screencast
 from core.schema.errors import BrowserError, UsageError
 from core.schema.events import TabId
 from core.schema.viewport import VIEWPORT
+from core.system.paths import expanded
 from core.system.patience import within
 
 log = logging.getLogger(__name__)
@@ -67,7 +67,7 @@ def chromium_at(name: str) -> str:
     Raises BrowserError if there is none.
     """
     if name != "chromium":
-        path = str(Path(name).expanduser())
+        path = str(expanded(name))
         if os.path.isfile(path) and os.access(path, os.X_OK):
             return path
         raise BrowserError(

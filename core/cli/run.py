@@ -1,7 +1,6 @@
 """The commands run and fork: a task, or a branch of a stored run, without a window."""
 
 from collections.abc import Iterable
-from pathlib import Path
 
 from core.agent.branching import mechanism_of
 from core.agent.presets import ATTACHED, bounds
@@ -20,6 +19,7 @@ from core.llm.registry import PREFIX
 from core.schema.changes import OWN, Changes
 from core.schema.errors import UsageError
 from core.settings.settings import Settings, config_folder
+from core.system.paths import expanded
 from core.trace.replay_llm import read_name
 
 
@@ -120,7 +120,7 @@ def _budget(settings: Settings, llm: str, max_steps: int | None) -> Budget:
 
 def place_of(text: str | None) -> str | None:
     """Return a folder or file that a flag names as an absolute path; `OWN` stays."""
-    return text if text is None or text == OWN else str(Path(text).expanduser().absolute())
+    return text if text is None or text == OWN else str(expanded(text).absolute())
 
 
 def amounts_of(texts: Iterable[str]) -> dict[str, int]:

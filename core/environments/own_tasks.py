@@ -20,6 +20,7 @@ from core.schema.errors import DataError, UsageError
 from core.schema.task import SourceKind, TaskSource, UnsupportedTask
 from core.settings.file_kinds import TASKS, refuse_others
 from core.settings.user_file import UserFile
+from core.system.paths import expanded
 
 Content = TaskFile | WebArenaConfigs
 Stamp = tuple[tuple[str, int, int, int], ...]
@@ -166,12 +167,12 @@ def _configs(content: Content | None) -> tuple[WebArenaConfig, ...]:
 
 def absolute(path: Path) -> Path:
     """Return `path` as it is compared: absolute, without ``~`` and ``..``; links stay as they are."""
-    return Path(os.path.abspath(path.expanduser()))
+    return Path(os.path.abspath(expanded(path)))
 
 
 def kind_of(path: Path) -> SourceKind:
     """Tell a task file from WebArena's configuration by what is in it; raises DataError if it is neither."""
-    if path.is_dir():
+    if os.path.isdir(path):
         return "webarena"
     data = UserFile.read(path).content()
     if isinstance(data, dict) and "tasks" in data:
@@ -218,8 +219,8 @@ def _read(path: Path, kind: SourceKind) -> Content:
             f"{path} cannot be read: there is no such file or folder. Restore it, or remove it from the "
             "list of task files."
         ) from error
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror or error}.") from error
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path} cannot be read: {getattr(error, 'strerror', '') or error}.") from error
     return TaskFile.read(path) if kind == "tasks" else read_configs([path])
 
 
@@ -227,6 +228,6 @@ def _stamp(path: Path) -> Stamp:
     try:
         files = sorted(path.glob("*.json")) if path.is_dir() else [path]
         stats = [(file.name, file.stat()) for file in files]
-    except OSError:
+    except (OSError, ValueError):
         return ()
     return tuple((name, stat.st_ino, stat.st_mtime_ns, stat.st_size) for name, stat in stats)

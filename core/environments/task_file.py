@@ -1,6 +1,7 @@
 """Tasks with their judges from a user's file in TOML or JSON; format: resources/tasks-format.md."""
 
 import json
+import os
 import re
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,6 +29,7 @@ from core.settings.file_kinds import TASK_FILE, refuse_others
 from core.settings.settings import Site
 from core.settings.user_file import Problem, UserFile
 from core.storage.resources import RESOURCES
+from core.system.paths import expanded
 
 TASKS_ARE = (
     "a task file has [[tasks]] or a list of tasks, and a WebArena configuration is a task or a list of tasks"
@@ -177,7 +179,7 @@ def _start_url(value: str, info: ValidationInfo) -> str:
     """Return the URL of a task; one that begins with ``./`` or ``../`` is a file in the folder of the context."""
     folder: Any = info.context
     try:
-        return full_url(str((folder / value).resolve()) if value.startswith(("./", "../")) else value)
+        return full_url(os.path.realpath(folder / value) if value.startswith(("./", "../")) else value)
     except UsageError as error:
         raise ValueError(str(error).rstrip(".")) from error
 
@@ -185,8 +187,8 @@ def _start_url(value: str, info: ValidationInfo) -> str:
 def _folder(value: str, info: ValidationInfo) -> Path:
     """Return a folder; a relative path counts from the folder of the file."""
     folder: Any = info.context
-    found = Path(folder, Path(value).expanduser()).absolute()
-    if not found.is_dir():
+    found = Path(folder, expanded(value)).absolute()
+    if not os.path.isdir(found):
         raise ValueError(f"there is no folder {found}; create it, or correct the path")
     return found
 

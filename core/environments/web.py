@@ -1,14 +1,15 @@
 """The open web: any URL and instruction, without a judge; a person says how the run ended."""
 
 import ipaddress
+import os
 import re
-from pathlib import Path
 from urllib.parse import urlsplit
 
 from core.environments.protocol import Ask, Environment, PageDriver
 from core.schema.errors import UsageError
 from core.schema.hosts import has_scheme, is_near
 from core.schema.task import Episode, Task, Verdict
+from core.system.paths import expanded
 
 OPEN_TASK = "web/open"
 
@@ -107,7 +108,7 @@ def _check_host(given: str, url: str, *, scheme_given: bool) -> None:
 
 
 def _file_url(given: str) -> str:
-    path = Path(given).expanduser()
-    if not path.is_file():
+    path = expanded(given)
+    if not os.path.isfile(path):
         raise UsageError(f'"{given}" is not a URL, and there is no such file; {_EXAMPLES}.')
     return path.resolve().as_uri()

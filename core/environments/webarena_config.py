@@ -1,6 +1,7 @@
 """WebArena's configuration files: one task, or a list of tasks, as JSON, and the addresses of its sites."""
 
 import ast
+import os
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -444,7 +445,7 @@ def _unsupported(file: UserFile, raw: Any, where: Location, wrong: Sequence[Prob
 def _files(paths: Sequence[Path], problems: list[str]) -> list[Path]:
     files: list[Path] = []
     for path in paths:
-        if not path.is_dir():
+        if not os.path.isdir(path):
             files.append(path)
             continue
         numbered = sorted(
@@ -481,7 +482,7 @@ def read_storage_state(config: WebArenaConfig, task: str) -> StorageState:
 def _find_state(given: str, folder: Path, task: str) -> Path:
     places = [folder / given, folder.parent / given, Path.cwd() / given]
     for place in places:
-        if place.is_file():
+        if os.path.isfile(place):
             return place
     raise UsageError(
         f"{task} starts logged in, but its storage state {given} is neither next to its config in "

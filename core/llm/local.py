@@ -27,6 +27,7 @@ from core.schema.errors import LLMError, LLMRefused, UsageError
 from core.schema.messages import LLMReply, LLMRequest, Retry
 from core.settings.settings import LOCAL_PREFIX, LocalSettings
 from core.setup.project import install_command
+from core.system.paths import expanded
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -40,10 +41,7 @@ _NO_MEMORY = re.compile(r"to allocate|_alloc|allocate memory|(?:insufficient|out
 
 def model_file(name: str) -> Path:
     """Return the file of ``gguf:FILE``; raises UsageError if it is no model, or llama.cpp is not installed."""
-    path = Path(name.removeprefix(LOCAL_PREFIX))
-    with suppress(RuntimeError):  # The name of nobody after ~.
-        path = path.expanduser()
-    path = path.absolute()
+    path = expanded(name.removeprefix(LOCAL_PREFIX)).absolute()
     try:
         with path.open("rb") as file:
             magic = file.read(4)

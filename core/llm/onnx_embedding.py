@@ -14,6 +14,7 @@ from core.llm.embedding import OnProgress, Vectors, unit
 from core.schema.errors import LLMError, UsageError
 from core.settings.settings import ONNX_PREFIX
 from core.setup.project import install_command
+from core.system.paths import expanded
 
 _NAMES = ("model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx")
 _SETTINGS = ("tokenizer.json", "1_Pooling/config.json", "sentence_bert_config.json", "tokenizer_config.json")
@@ -112,10 +113,7 @@ class OnnxEmbedding:
 
 def _model_at(place: Path) -> Path:
     """Return the file of the model; raises UsageError."""
-    try:
-        place = place.expanduser().absolute()
-    except RuntimeError as error:  # The name of nobody after ~.
-        raise UsageError(f"There is no ONNX model at {place}: {error}") from error
+    place = expanded(place).absolute()
     if place.is_file():
         return place
     if (found := next((place / name for name in _NAMES if (place / name).is_file()), None)) is not None:

@@ -21,6 +21,7 @@ from core.schema.record import Record
 from core.schema.secrets import kind_of_header
 from core.schema.viewport import VIEWPORT, Viewport
 from core.settings.user_file import problem, read_model
+from core.system.paths import expanded
 
 APP = "backstep"
 FILE_NAME = "settings.toml"
@@ -252,13 +253,13 @@ class Settings(FileSettings):
 def config_folder(environ: Mapping[str, str] = os.environ) -> Path:
     """Return the folder of the settings file; BACKSTEP_CONFIG_DIR goes before the platform's."""
     given = environ.get("BACKSTEP_CONFIG_DIR")
-    return Path(given).expanduser() if given else platformdirs.user_config_path(APP, appauthor=False)
+    return expanded(given) if given else platformdirs.user_config_path(APP, appauthor=False)
 
 
 def data_folder(environ: Mapping[str, str] = os.environ) -> Path:
     """Return the folder of traces and the user's own data; BACKSTEP_DATA_DIR goes before the platform's."""
     given = environ.get("BACKSTEP_DATA_DIR")
-    return Path(given).expanduser() if given else platformdirs.user_data_path(APP, appauthor=False)
+    return expanded(given) if given else platformdirs.user_data_path(APP, appauthor=False)
 
 
 def exemplars_folder(environ: Mapping[str, str] = os.environ) -> Path:
@@ -278,7 +279,7 @@ def read_settings_file(environ: Mapping[str, str] = os.environ) -> FileSettings:
 
 def task_path(path: Path, environ: Mapping[str, str] = os.environ) -> Path:
     """Return the absolute path that an entry of `task_files` or `webarena` stands for."""
-    return Path(os.path.abspath(config_folder(environ) / path.expanduser()))
+    return Path(os.path.abspath(config_folder(environ) / expanded(path)))
 
 
 def load_settings(
@@ -295,7 +296,7 @@ def load_settings(
     origin = "file" if file.base_url else "none"
     folder = data_folder(environ)
     if file.db is not None:
-        given["db"] = folder / file.db.expanduser()
+        given["db"] = folder / expanded(file.db)
     given["task_files"] = tuple(task_path(path, environ) for path in file.task_files)
     given["webarena"] = tuple(task_path(path, environ) for path in file.webarena)
     given["upload_folders"] = tuple(task_path(path, environ) for path in file.upload_folders)
@@ -312,7 +313,7 @@ def load_settings(
         if name == "base_url":
             origin = "flag"
         if name == "db":
-            given[name] = path = Path(str(value)).expanduser()
+            given[name] = path = expanded(str(value))
             if path.absolute().parent != folder.absolute() and not path.absolute().parent.is_dir():
                 raise UsageError(
                     f"--db: there is no folder {path.absolute().parent}; create it, or correct the path."

@@ -185,7 +185,7 @@ def read_text(
     do where nothing better is known. Lines end in ``\\n``, with
     `line_ends` as they do in the file.
     """
-    if path.is_dir() and (folder := kind_of_folder(path)):
+    if os.path.isdir(path) and (folder := kind_of_folder(path)):
         raise DataError(folder.sentence(path, otherwise))
     with open_regular(path, most=sys.maxsize) as file:
         kind = kind_of_file(file)

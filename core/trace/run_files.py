@@ -7,6 +7,7 @@ from pathlib import Path
 from core.schema.errors import UsageError
 from core.schema.formats import count
 from core.settings.user_file import MOST_TOLD
+from core.system.paths import expanded
 from core.trace.exports.hiding import without_secrets
 from core.trace.exports.registry import format_named
 from core.trace.imports.records import check_steps, without
@@ -27,7 +28,7 @@ def export_run(database: Path, run: int, form: str, path: str, *, content: bool 
     store = TraceStore.open(database, read_only=True)
     with closing(store), without_secrets(store, run) as hidden:
         data, left_out = chosen.write(hidden, run, content=content), hidden.left_out or ""
-    write_file(Path(path).expanduser(), data)
+    write_file(expanded(path), data)
     return left_out
 
 

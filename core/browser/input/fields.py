@@ -1,6 +1,7 @@
 """Fills in fields: text, sliders, options, checkboxes, files."""
 
 import asyncio
+import os
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
@@ -15,6 +16,7 @@ from core.schema import action as kinds
 from core.schema.action import Target
 from core.schema.errors import ActionError, BrowserError
 from core.schema.observation import HIDDEN_TEXT, is_hidden
+from core.system.paths import expanded
 from core.system.patience import within
 
 _NO_FILE_FIELD = "is not a file field"
@@ -260,7 +262,7 @@ async def _upload_where_asked(page: Page, target: Target, paths: list[str], link
 
 
 def _existing(path: str) -> str:
-    found = Path(path).expanduser().absolute()
-    if not found.is_file():
+    found = expanded(path).absolute()
+    if not os.path.isfile(found):
         raise ActionError(f"The file to upload does not exist: {found}.")
     return str(found)

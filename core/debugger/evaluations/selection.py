@@ -17,6 +17,7 @@ from core.schema.record import Record
 from core.schema.task import Task
 from core.settings.user_file import UserFile, near, read_text
 from core.storage.resources import RESOURCES
+from core.system.paths import expanded
 
 SUITES = RESOURCES / "suites"
 _MOST_NUMBERS = 10_000
@@ -69,7 +70,7 @@ def _of_word(word: str, tasks: Sequence[Task], config: Path) -> tuple[str, ...]:
     if word.startswith("suite:"):
         return _of_suite(word.removeprefix("suite:"), tasks, config)
     if word.startswith("@"):
-        return _of_file(Path(word.removeprefix("@")).expanduser(), tasks)
+        return _of_file(expanded(word.removeprefix("@")), tasks)
     return fitting((word,), tasks)
 
 

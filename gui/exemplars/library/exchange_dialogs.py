@@ -1,7 +1,5 @@
 """The dialogs that import and export exemplars."""
 
-from pathlib import Path
-
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -18,6 +16,7 @@ from core.debugger.exemplars.library.views import SHOWN, ImportView, LibraryJob
 from core.exemplars.exchange.plan import FATES, ImportChoices, ImportPlan, PlannedEntry
 from core.exemplars.exchange.reader import IMPORTS, titles_of
 from core.schema.formats import count, thousands
+from core.system.paths import expanded
 from gui.exemplars.library.outcomes import JobRow
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
@@ -266,7 +265,7 @@ class ExportDialog(QDialog):
 
     def _on_export(self) -> None:
         if self.export_button.isEnabled():
-            path = str(Path(self.path.text().strip()).expanduser())
+            path = str(expanded(self.path.text().strip()))
             self.chosen.emit(
                 self.which.currentData(), self.form.currentData(), path, self.with_new.isChecked()
             )

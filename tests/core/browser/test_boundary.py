@@ -193,6 +193,20 @@ async def test_a_file_is_uploaded_only_from_the_folders_of_the_task(
     assert await browser.js("f.files[0].name") == "a.txt"
 
 
+@in_browser
+@pytest.mark.parametrize("bounded", [True, False])
+async def test_an_upload_of_what_can_be_no_file_is_a_failed_action(
+    browser: Browsing, site: Site, bounded: bool
+) -> None:
+    await browser.open(start := site.page("<input type=file id=f>"))
+    field = next(one for one in (await browser.see()).elements if "upload" in one.uses)
+    if bounded:
+        bound(browser, start, answer=True)
+    for path in ("~$draft.docx", "~nobody-of-this-name/cv.pdf", "a\0b", "a" * 300):
+        with pytest.raises(ActionError, match=r"does not exist|is not a path"):
+            await browser.do(f"upload [{field.ref}] [{path}]")
+
+
 # Without a browser
 
 

@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import pytest
 
@@ -126,6 +127,13 @@ def test_a_remembered_file_that_is_gone_hinders_nothing(tmp_path):
     task_file(tmp_path, "gone.toml")
     assert environments.refresh()
     assert environments.find("gone/lamp")
+
+
+@pytest.mark.parametrize("name", ["~nobody-of-this-name/x.toml", "a" * 300 + ".toml", "a\0b.toml"])
+def test_a_remembered_path_that_cannot_be_one_hinders_nothing(tmp_path, name):
+    environments = Environments(task_files=[task_file(tmp_path)], remembered_task_files=[Path(name)])
+    assert own(environments) == ["mine/lamp"]
+    assert [bool(source.problem) for source in environments.sources] == [False, True]
 
 
 def test_a_file_asked_for_that_is_bad_is_a_failure_only_where_that_is_wanted(tmp_path):

@@ -125,6 +125,10 @@ def test_all_problems_are_listed_together(tmp_path):
             TOML.replace('answer = "12 EUR"', ""),
             '"judge" in [tasks] cannot be used: it is empty: add at least one condition',
         ),
+        (TOML.replace("localhost:8000", f"./{'a' * 300}"), "there is no such file"),
+        (TOML.replace("localhost:8000", "./a\\u0000b"), '"url" = '),
+        (f'{TOML}upload_folders = ["~nobody-of-this-name/x"]', "there is no folder "),
+        (f'{TOML}upload_folders = ["{"a" * 300}"]', "there is no folder "),
         (
             TOML.replace('"12 EUR"', "12"),
             'line 10: "answer" = 12 in [tasks.judge] cannot be used: it must be text in quotes.',

@@ -214,7 +214,7 @@ class TaskEntry(Record):
     sites: Annotated[tuple[Site, ...], Field(strict=False)] = ()
     upload_folders: Annotated[tuple[Folder, ...], Field(strict=False)] = ()
     viewport: Viewport | None = None
-    secrets: dict[SecretName, Words] = Field(default={}, repr=False)
+    secrets: dict[SecretName, Annotated[str, StringConstraints(min_length=1)]] = Field(default={}, repr=False)
     """What an agent types by a name without knowing it; ``$NAME`` is read from the environment or the keyring."""
     judge: Judge | None = None
 

@@ -22,7 +22,7 @@ from difflib import get_close_matches
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, BinaryIO, Literal, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -66,6 +66,8 @@ _REASONS = {
     "dict_type": "it must be a table of keys and values",
     "model_type": "it must be a table of keys and values",
 }
+_SECRET = frozenset(("secrets", "headers"))
+"""Keys whose values are not repeated."""
 
 
 @dataclass(frozen=True)
@@ -346,16 +348,19 @@ def _sentence(
     key, table = _named((*inside, *(location[:-1] if is_key else location)), is_toml)
     if detail["type"] == "extra_forbidden":
         return f'there is no key "{key}"{table}; {near(key, _fields_at(model, location[:-1]))}'
-    if is_key:
-        names = get_args((get_args(_type_at(model, location[:-2])) or (None,))[0])
-        return f'there is no table "{key}"{table}; {near(key, map(str, names))}'
+    key_type = (get_args(_type_at(model, location[:-2])) or (None,))[0] if is_key else None
+    if get_origin(key_type) is Literal:
+        return f'there is no table "{key}"{table}; {near(key, map(str, get_args(key_type)))}'
     if detail["type"] == "missing":
         return f'the key "{key}" is missing{table}; add it.'
     reason = _REASONS.get(detail["type"]) or str(detail["msg"]).removeprefix("Value error, ")
     given = detail.get("input")
     # An address is not repeated: it may hold a password.
     is_plain = isinstance(given, str | int | float) and "://" not in str(given)
-    shown = f" = {given!r}" if is_plain and len(repr(given)) <= _MOST_SHOWN else ""
+    is_secret = not _SECRET.isdisjoint((*inside, *location))
+    shown = (
+        f" = {given!r}" if is_plain and not (is_key or is_secret) and len(repr(given)) <= _MOST_SHOWN else ""
+    )
     subject = f'"{key}"{shown}{table}' if key else "this"
     return f"{subject} cannot be used: {reason[:1].lower()}{reason[1:]}."
 

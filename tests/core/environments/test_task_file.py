@@ -140,6 +140,26 @@ def test_a_problem_is_said_in_words(tmp_path, text, said):
 
 
 @pytest.mark.parametrize(
+    ("secrets", "said"),
+    [
+        ("{pin = 4711}", '"pin" in [tasks.secrets] cannot be used: it must be text in quotes.'),
+        ('{pin = ["4711"]}', '"pin" in [tasks.secrets] cannot be used: it must be text in quotes.'),
+        ('"4711"', '"secrets" in [tasks] cannot be used: it must be a table of keys and values.'),
+        ('{"my pin" = "4711"}', '"my pin" in [tasks.secrets] cannot be used: string should match pattern'),
+    ],
+)
+def test_a_problem_with_a_secret_is_said_without_its_value(tmp_path, secrets, said):
+    (problem,) = problems_of(written(tmp_path, f"{TOML}secrets = {secrets}\n"))
+    assert said in problem
+    assert "4711" not in problem
+
+
+def test_a_secret_keeps_its_spaces(tmp_path):
+    path = written(tmp_path, f'{TOML}secrets = {{password = "  hunter2 "}}\n')
+    assert TaskFile.read(path).tasks()[1].secrets == {"password": "  hunter2 "}
+
+
+@pytest.mark.parametrize(
     ("name", "content", "said"),
     [
         ("missing.toml", None, r"cannot be read \(No such file"),

@@ -14,7 +14,8 @@ from urllib.parse import urlsplit
 
 import tomlkit
 
-from core.schema.action import Action, RefTarget, escape_brackets
+from core.agent.spaces.file import PLACEHOLDER
+from core.schema.action import ACTIONS, Action, RefTarget, escape_brackets
 from core.schema.observation import Element, Observation
 from core.schema.record import Record
 
@@ -42,6 +43,8 @@ NAMED_ROLES = (
     "table",
 )
 _SELECTED = 60
+_GIVEN = {"type": "text", "select": "option"}
+"""What actions take besides a target that becomes an argument."""
 
 
 class DraftPage(Record):
@@ -263,8 +266,10 @@ def _actions(state: DraftState, pages: Sequence[DraftPage], home: dict[int, Draf
     for number in state.pages:
         action = pages[number].action
         element = _acted_on(pages[number])
-        if action is None or element is None or not element.name:
+        if action is None or element is None or not element.name or PLACEHOLDER.search(element.name):
             continue
+        if not set(ACTIONS[action.kind].fields) <= {"target", _GIVEN.get(action.kind, "target")}:
+            continue  # What else it needs is not known.
         if _holds_data(element, [pages[page].observation for page in state.pages]):
             continue
         names = done.setdefault((action.kind, element.role), {})
@@ -282,12 +287,14 @@ def _actions(state: DraftState, pages: Sequence[DraftPage], home: dict[int, Draf
 
 def _action(kind: str, role: str, name: str, leads: list[str], taken: list[str]) -> list[str]:
     slug = re.sub(r"\W+", "_", f"{kind}_{name or role}".lower(), flags=re.ASCII).strip("_")[:48]
+    if slug in ACTIONS:
+        slug = f"{kind}_{role}"
     unique, number = slug, 2
     while unique in taken:
         unique, number = f"{slug}_{number}", number + 1
     taken.append(unique)
     target = f'{role} "{{which}}"' if not name else f"{role} {json.dumps(name, ensure_ascii=False)}"
-    given = {"type": "text", "select": "option"}.get(kind, "")
+    given = _GIVEN.get(kind, "")
     step = f"{kind} [{escape_brackets(target)}]" + (f" [{{{given}}}]" if given else "")
     what = f"{kind.replace('_', ' ').capitalize()} {name or f'a {role} of the page'}."
     lines = ["", "[[state.action]]", f"name = {_text(unique)}", f"description = {_text(what)}"]

@@ -14,7 +14,8 @@ from pydantic import AfterValidator, Field
 
 from core.schema.action import ACTIONS
 from core.schema.action_space import ParameterType
-from core.schema.errors import DataError, UsageError
+from core.schema.action_text import parse_action
+from core.schema.errors import ActionSyntaxError, DataError, UsageError
 from core.schema.expression import compiled
 from core.schema.pattern import Expression, PatternText
 from core.schema.record import Record
@@ -24,6 +25,8 @@ from core.storage.resources import RESOURCES
 
 NAME = r"[A-Za-z][A-Za-z0-9_]*"
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
+_VALUES = ("1", "up", "accept", "1,1")
+"""Wherever the value of an argument may stand in an action, one of these can be read."""
 
 
 def _selector(text: str) -> str:
@@ -245,6 +248,8 @@ def _action_problems(
         yield place, f'the action "{action.name}" does nothing: list its page actions in does.'
     for number, parameter in enumerate(action.parameter):
         where = (*place, "parameter", number)
+        if parameter.name in [other.name for other in action.parameter[:number]]:
+            yield (*where, "name"), f'"{action.name}" has two arguments called "{parameter.name}".'
         if parameter.from_page is not None and (problem := parameter.from_page.problem()):
             yield (*where, "from_page"), f'the values of "{parameter.name}" cannot be found: {problem}.'
         if parameter.from_page is not None and parameter.choices:
@@ -256,8 +261,10 @@ def _action_problems(
     for text in action.remembers.values():
         used = PLACEHOLDER.findall(text)
         yield from _unknown((*place, "remembers"), "there is no argument", used, arguments)
-    if action.sets_aside and not state.candidate:
-        yield (*place, "sets_aside"), f'"{state.name}" has no candidate that could be set aside.'
+    if action.sets_aside:
+        candidate = tuple(filter(None, (state.candidate,)))
+        said = f'"{state.name}" has no candidate'
+        yield from _unknown((*place, "sets_aside"), said, [action.sets_aside], candidate)
     if action.reads:
         kept = tuple(state.keeps)
         yield from _unknown((*place, "reads"), f'"{state.name}" does not keep', [action.reads], kept)
@@ -276,9 +283,22 @@ def _backup_problems(space: StateSpace, backup: Backup) -> Iterator[Problem]:
 
 
 def _step_problems(place: Location, step: str, arguments: tuple[str, ...]) -> Iterator[Problem]:
-    head = step.split("[")[0].strip().lower()
-    yield from _unknown(place, "a page has no action", [head], ACTIONS)
     yield from _unknown(place, f'"{step}" uses', PLACEHOLDER.findall(step), arguments)
+    if why := _not_an_action(step):
+        yield place, f"{step!r} is not an action of a page: {why}"
+
+
+def _not_an_action(step: str) -> str:
+    """Return why a step cannot be read whatever the values of its arguments are; empty if it can be."""
+    why: list[str] = []
+    for value in _VALUES:
+        try:
+            parse_action(PLACEHOLDER.sub(value, step))
+        except ActionSyntaxError as error:
+            why.append(str(error))
+        else:
+            return ""
+    return why[0]
 
 
 def _unknown(place: Location, said: str, names: Iterable[str], known: Collection[str]) -> Iterator[Problem]:

@@ -90,6 +90,26 @@ def test_what_was_done_in_a_state_becomes_its_actions_with_where_they_led(tmp_pa
     assert found["item"]["click_buy_now"].does == ('click [button "Buy now"]',)
 
 
+@pytest.mark.parametrize(
+    ("action", "name", "does"),
+    [
+        ("click [1]", "购买", {"click_button": ('click [button "购买"]',)}),
+        ("click [1]", "At", {"click_button": ('click [button "At"]',)}),
+        ("type [1] [x]", "Купить", {"type_button": ('type [button "Купить"] [{text}]',)}),
+        ("click [1]", "Add {item}", {}),
+        ("drag [1] [2]", "Map", {}),
+        ("upload [1] [/a]", "Photo", {}),
+        ("select_text [1] [x]", "Words", {}),
+    ],
+)
+def test_the_draft_can_be_read_whatever_was_done_and_however_it_is_called(tmp_path, action, name, does):
+    seen = page(element(1, "button", name, uses=("click",)), element(2, "heading", "Shop"))
+    path = tmp_path / "draft.toml"
+    text = draft_space([DraftPage(observation=seen, action=parse_action(action))], title="x")
+    path.write_text(text, encoding="utf-8")
+    assert {one.name: one.does for one in read_space(path).state[0].action} == does
+
+
 def test_without_pages_there_is_nothing_to_draft():
     with pytest.raises(ValueError, match="no recorded pages"):
         draft_space([], title="x")

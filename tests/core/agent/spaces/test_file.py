@@ -20,6 +20,11 @@ def test_a_space_keeps_its_name_its_states_and_its_text(space):
         ("must = ['button \"Buy\"']", "must = ['button Buy']", "is not a pattern"),
         ('[link "Next"]', '[link "{nxt}"]', 'uses "nxt"'),
         ("does = ['click [link \"Back\"]']", "does = ['clikc [link \"Back\"]']", "did you mean click?"),
+        ("does = ['click [link \"Back\"]']", "does = ['click']", "lacks target"),
+        ("does = ['click [link \"Back\"]']", "does = ['type [3]']", "lacks text"),
+        ("does = ['click [link \"Back\"]']", "does = ['click [3']", "bracket that is not closed"),
+        ('name = "max_price"', 'name = "words"', 'two arguments called "words"'),
+        ('sets_aside = "item"', 'sets_aside = "itme"', 'no candidate "itme"; did you mean item?'),
         ('marks = "item"', 'marks = "itme"', 'no argument "itme"; did you mean item?'),
         ('sets_aside = "item"', 'sets_asde = "item"', 'no key "sets_asde"'),
         ('shows = ["words", "max_price"]', 'shows = ["word"]', 'no action remembers "word"'),
@@ -46,6 +51,16 @@ def test_a_mistake_is_reported_with_file_line_and_the_nearest_name(space_path, o
     message = str(failed.value)
     assert expected in message
     assert message.startswith(f"{space_path}, line ")
+
+
+@pytest.mark.parametrize(
+    "step",
+    ["scroll [{words}]", "answer_dialog [{words}]", "click_at [{words}] [2]", "click [1] [at={words}]"],
+)
+def test_an_argument_may_stand_for_any_part_of_an_action(space_path, step):
+    text = SHOP.replace("does = [", f"does = ['{step}', ", 1)
+    space_path.write_text(text, encoding="utf-8")
+    assert read_space(space_path).state[0].action[0].does[0] == step
 
 
 def test_the_line_that_is_reported_is_the_line_of_the_mistake(space_path):

@@ -6,6 +6,7 @@ the page (`core.agent.abstraction_check`). If it fails the check, the LLM is ask
 without pairs. If that fails too, the page is ranked without an LLM.
 """
 
+import asyncio
 import re
 from typing import Literal
 
@@ -57,7 +58,7 @@ class Abstractor:
 
         A program that has failed is not kept. Raises LLMError and DataError.
         """
-        confined = confinement()
+        confined = await asyncio.to_thread(confinement)
         if not confined.is_confined:
             reason = f"Programs written by an LLM are not run here: {confined.reason}"
             return await self._written(state, [()], reason)

@@ -44,27 +44,38 @@ obs = "could " + ", ".join(done) if done else "confined"
 _MODULES = ("mmap", "os", "socket", "threading")
 
 
-@cache
 def confinement() -> Confinement:
     """Return whether parsers can be confined here, and how or why not.
 
-    The first call starts a process that tries to read, write, connect, fork
-    and so on without success, and blocks for about half a second; later
-    calls return the same answer.
+    Until the answer is yes, or always no on such a system, each call blocks
+    for about half a second: it starts a process that tries to read, write,
+    connect, fork and so on without success. A no may be a system's that is
+    too busy at the moment.
     """
     reason = why_never(sys.platform, platform.machine())
     if not reason and not sys.executable:
         reason = "LLM-written parsers are off: the path of the running Python is not known."
     if reason:
         return Confinement(is_confined=False, reason=reason)
+    try:
+        return Confinement(is_confined=True, means=_means())
+    except _NotConfined as error:
+        reason = f"LLM-written parsers are off because they cannot be sandboxed: {error}"
+        return Confinement(is_confined=False, reason=reason)
+
+
+class _NotConfined(Exception):
+    pass
+
+
+@cache
+def _means() -> str:
+    """Return what confines code that tries to get out; raises _NotConfined with the reason."""
     trial = ParserProcess(_ATTEMPTS, "<p>", limits=SandboxLimits(seconds=20), guarded=False, modules=_MODULES)
     parsed = trial.run()
     if parsed.text == "confined":
-        return Confinement(is_confined=True, means=trial.means)
-    found = trial.refusal or parsed.error or f"In the sandbox, code {parsed.text}."
-    return Confinement(
-        is_confined=False, reason=f"LLM-written parsers are off because they cannot be sandboxed: {found}"
-    )
+        return trial.means
+    raise _NotConfined(trial.refusal or parsed.error or f"In the sandbox, code {parsed.text}.")
 
 
 def why_never(system: str, machine: str) -> str:

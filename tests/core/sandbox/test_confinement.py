@@ -1,12 +1,16 @@
 import ast
+import errno
 import json
+import os
 import platform
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
+from core.sandbox import running
 from core.sandbox.inside.filter import MACHINES
 from core.sandbox.running import confinement, why_never
 
@@ -66,7 +70,17 @@ def test_the_answer_says_how_or_why_not_and_stays_the_same():
     found = confinement()
     assert bool(found.means) is found.is_confined
     assert bool(found.reason) is not found.is_confined
-    assert confinement() is found
+    assert confinement() == found
+
+
+@on_linux
+def test_a_system_that_was_too_busy_is_asked_again(monkeypatch):
+    busy = OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+    running._means.cache_clear()
+    with monkeypatch.context() as patched:
+        patched.setattr(subprocess, "Popen", Mock(side_effect=busy))
+        assert os.strerror(errno.EAGAIN) in confinement().reason
+    assert os.strerror(errno.EAGAIN) not in confinement().reason
 
 
 @on_linux

@@ -42,7 +42,7 @@ def read_date(value: str) -> date:
     if found:
         year, month, day = (int(part) for part in found.groups())
     else:
-        words = [word for word in re.findall(r"[A-Za-z]+|\d+", value) if word.lower() not in _FILLERS]
+        words = [word for word in re.findall(r"[A-Za-z]+|\d{1,4}", value) if word.lower() not in _FILLERS]
         months = [at for at, word in enumerate(words) if _month(word)]
         numbers = [int(word) for word in words if word.isdigit()]
         if len(words) != 3 or len(months) != 1 or len(numbers) != 2 or months[0] == 2:

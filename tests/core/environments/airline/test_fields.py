@@ -33,7 +33,18 @@ def test_dates_are_read_as_people_write_them(day):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "7/8/2027", "2027-02-30", "July 2027", "7 7 2027", "soon", "31 June 2027"]
+    "text",
+    [
+        "",
+        "7/8/2027",
+        "2027-02-30",
+        "July 2027",
+        "7 7 2027",
+        "soon",
+        "31 June 2027",
+        "1 July 20271111111111",
+        pytest.param("1 July " + "9" * 5000, id="5000 digits"),
+    ],
 )
 def test_a_date_that_is_none_or_doubtful_is_refused(text):
     with pytest.raises(Wrong):

@@ -1,8 +1,9 @@
 """Conditions in the instruction of a policy: ``{% if permitted("note") %}``, where not all actions are permissible."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import cache
+from itertools import count
 
 from jinja2 import Environment, Template, TemplateSyntaxError, nodes
 
@@ -23,7 +24,7 @@ _ALLOWED = (
     nodes.Const,
 )
 _ALONE = re.compile(r"^[ \t]*(\{%[^%]*%\})[ \t]*\n", re.MULTILINE)
-_NUMBERED = re.compile(r"^\d+(?=\.\s)", re.MULTILINE)
+_NUMBERED = re.compile(r"^((?:\{%[^%\n]*%\})*)(\d{1,9})(?=\.\s)", re.MULTILINE)
 
 
 def condition_problem(instruction: str) -> tuple[int, str] | None:
@@ -42,16 +43,45 @@ def condition_problem(instruction: str) -> tuple[int, str] | None:
 
 
 def instruction_where(instruction: str, permitted: Collection[str] | None) -> str:
-    """Return the parts of an instruction whose conditions are met, its list numbered anew; None permits all."""
+    """Return the parts of an instruction whose conditions are met; None permits all.
+
+    Its lists are numbered anew where items are left out.
+    """
     if "{%" not in instruction:
         return instruction
 
     def all_permitted(*names: str) -> bool:
         return permitted is None or all(name in permitted for name in names)
 
-    text = _compiled(instruction).render(permitted=all_permitted).strip()
-    numbers = iter(range(1, len(text)))
-    return _NUMBERED.sub(lambda _: str(next(numbers)), text)
+    number = _Numbering([int(found[2]) for found in _NUMBERED.finditer(instruction)])
+    return _compiled(instruction).render(permitted=all_permitted, number=number).strip()
+
+
+class _Numbering:
+    """Gives the items of lists their numbers, in their order and without those left out."""
+
+    def __init__(self, written: Sequence[int]) -> None:
+        self._written = written
+        self._next = 0
+        """The place of the next item in `written`."""
+        self._left_out: set[int] = set()
+        self._last = self._given = -1
+        """The number of the last item, as written and as given."""
+
+    def __call__(self, at: int) -> int:
+        """Return the number of an item by its place in `written`."""
+        self._left_out.update(self._written[self._next : at])
+        self._next = at + 1
+        first = self._written[at]
+        while first - 1 != self._last and first - 1 in self._left_out:
+            first -= 1
+        if first - 1 == self._last:
+            self._given += 1
+        else:  # Another list.
+            self._given = first
+            self._left_out.clear()
+        self._last = self._written[at]
+        return self._given
 
 
 def without_conditions(text: str) -> str:
@@ -61,4 +91,6 @@ def without_conditions(text: str) -> str:
 
 @cache
 def _compiled(instruction: str) -> Template:
-    return _ENVIRONMENT.from_string(_ALONE.sub(r"\1", instruction))
+    places = count()
+    numbered = _NUMBERED.sub(lambda found: f"{found[1]}{{\0{{ number({next(places)}) }}}}", instruction)
+    return _ENVIRONMENT.from_string(_ALONE.sub(r"\1", numbered))

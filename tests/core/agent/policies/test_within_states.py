@@ -156,6 +156,27 @@ def test_at_the_budget_a_policy_is_told_of_nothing_but_the_choice():
             ("click",),
             "1. Look.\n2. Buy it.",
         ),
+        (
+            '1. Look.\n{% if permitted("note") %}\n2. Note it.\n{% endif %}\n3. Buy it.\n\n2027. A year.\n'
+            '\nOther list:\n{% if permitted("note") %}1. Note it.\n{% endif %}2. Look.\n3. Stop.',
+            (),
+            "1. Look.\n2. Buy it.\n\n2027. A year.\n\nOther list:\n1. Look.\n2. Stop.",
+        ),
+        (
+            '1. Look.\n{% if permitted("note") %}\n2. Open.\n3. Note.\n{% else %}\n2. Open it.\n{% endif %}\n4. Buy.',
+            (),
+            "1. Look.\n2. Open it.\n3. Buy.",
+        ),
+        (
+            '1. Look.\n{% if permitted("note") %}\n2. Open.\n3. Note.\n{% else %}\n2. Open it.\n{% endif %}\n4. Buy.',
+            ("note",),
+            "1. Look.\n2. Open.\n3. Note.\n4. Buy.",
+        ),
+        (
+            '10. Look{% if permitted("note") %} and note{% endif %}.\n15. Buy.\n\n1. One\n1. Another',
+            None,
+            "10. Look and note.\n15. Buy.\n\n1. One\n1. Another",
+        ),
         ('{% if not permitted("note") %}Remember it.{% else %}Note it.{% endif %}', ("note",), "Note it."),
         (
             "Write {{name}} and {# this #}, e.g. `click [3]`.",

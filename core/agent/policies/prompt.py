@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from core.agent.policies.call import STOP_USAGE, Call
+from core.agent.policies.call import Call
 from core.agent.policies.conditions import instruction_where
 from core.agent.policies.file import Policy, PolicyExample
 from core.agent.policies.stack import Frame, Stack
@@ -65,7 +65,6 @@ class FramePrompt(Record):
     """Why no policy can be called now, where the limits are reached and it could call one otherwise."""
     page_actions: Permissible = Permissible()
     """What is permissible and no call."""
-    stop_usage: str = STOP_USAGE
     called: bool = False
     """Whether another policy waits for its answer."""
     enter: bool = False

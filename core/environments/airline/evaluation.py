@@ -15,7 +15,7 @@ from core.environments.airline.desk import (
     Search,
 )
 from core.environments.airline.fields import PASSENGER_FIELDS
-from core.environments.airline.scenarios import Kind, Scenario
+from core.environments.airline.scenarios import Scenario
 from core.environments.airline.timetable import Journey
 from core.schema.record import Record
 
@@ -32,9 +32,6 @@ class Step(Record):
 class DeskEvaluation(Record):
     """How well a scenario was solved."""
 
-    scenario: str
-    """The id."""
-    task: Kind
     success: bool
     progress: float
     """The share of steps that were reached, from 0 to 1."""
@@ -62,8 +59,6 @@ def evaluate(scenario: Scenario, desk: DeskState) -> DeskEvaluation:
     else:
         ended = complete or bool(wrong)
     return DeskEvaluation(
-        scenario=scenario.id,
-        task=scenario.kind,
         success=complete and not wrong,
         progress=round(reached / len(steps), 4),
         ended=ended,

@@ -46,7 +46,6 @@ class Scenario(Record):
 
     id: str
     kind: Kind
-    seed: int
     journey: Journey | None = None
     """To find, to book or to change to."""
     outward: Flight | None = None
@@ -97,7 +96,7 @@ def by_id(id: str) -> Scenario:
         raise DataError(f"The airline desk has no scenario {id!r}.")
     kind, seed = found
     chance = random.Random(f"{kind} {seed}")
-    scenario = Scenario(id=id, kind=kind, seed=seed)
+    scenario = Scenario(id=id, kind=kind)
     if kind in ("TASK_FIND_FLIGHT", "TASK_BOOK_FLIGHT"):
         return _new_journey(scenario, chance)
     booking = chance.choice(books(id))

@@ -72,8 +72,6 @@ class Abstractor:
             how = "the program from an earlier step" if known else "the program that the LLM wrote"
             parsed = await run_parser(code, html, task=self._prompter.objective(state))
             problem = parsed.error
-            if not problem and not parsed.text.strip():
-                problem = "The program found nothing in the page."
             if not problem:
                 made = _read(parsed.text, state.observation, how, calls)
                 lost, problem = left_out_in_view(made.clean, state.observation)

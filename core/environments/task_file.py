@@ -18,7 +18,7 @@ from pydantic import (
 )
 
 from core.environments.protocol import Ask, Environment, PageDriver
-from core.environments.web import full_url
+from core.environments.web import NO_JUDGE, full_url
 from core.schema.errors import ActionError, DataError, UsageError
 from core.schema.expression import compiled
 from core.schema.pattern import Expression
@@ -305,5 +305,5 @@ class TaskFile(Environment):
         """Check every condition of the task's judge; all must hold."""
         conditions = episode.task.details.get("judge")
         if conditions is None:
-            return Verdict(judge="none", reason="This task has no judge; a person can say how it ended.")
+            return NO_JUDGE
         return await judge_page(Judge.model_validate(conditions), page, answer)

@@ -12,6 +12,7 @@ from core.schema.task import Episode, Task, Verdict
 from core.system.paths import expanded
 
 OPEN_TASK = "web/open"
+NO_JUDGE = Verdict(judge="none", reason="This task has no judge; a person can say how it ended.")
 
 _SCHEMES = ("http", "https", "file", "about", "data")
 _EXAMPLES = "use one such as https://example.org, example.org/search or localhost:8000"
@@ -48,7 +49,7 @@ class OpenWeb(Environment):
         return Episode(task=task, seed=seed, instruction=task.instruction, start_url=await page.url())
 
     async def judge(self, episode: Episode, page: PageDriver, answer: str, ask: Ask | None = None) -> Verdict:
-        return Verdict(judge="none", reason="This task has no judge; a person can say how it ended.")
+        return NO_JUDGE
 
 
 def full_url(text: str) -> str:

@@ -128,7 +128,7 @@ class DeskRefused(Exception):
 
 
 def search_flights(desk: DeskState, form: dict[str, Any]) -> tuple[Search, DeskState]:
-    """Search for flights, for a new booking or to change one; raises Problems or Refused."""
+    """Search for flights, for a new booking or to change one; raises Problems or DeskRefused."""
     ref = fields.text(form, "booking")
     journey = fields.read_journey(form)
     if ref:
@@ -141,14 +141,14 @@ def search_flights(desk: DeskState, form: dict[str, Any]) -> tuple[Search, DeskS
 
 
 def search_numbered(desk: DeskState, number: object) -> Search:
-    """Return a search of this desk; raises Refused."""
+    """Return a search of this desk; raises DeskRefused."""
     if isinstance(number, int) and 1 <= number <= len(desk.searches):
         return desk.searches[number - 1]
     raise DeskRefused("This search has expired. Search again.", 404)
 
 
 def confirm_flights(desk: DeskState, form: dict[str, Any]) -> tuple[BookingDraft, DeskState]:
-    """Begin a new booking with chosen flights; raises Problems or Refused."""
+    """Begin a new booking with chosen flights; raises Problems or DeskRefused."""
     search = search_numbered(desk, form.get("search"))
     if search.reference:
         raise DeskRefused(f"These flights were searched for booking {search.reference}.")
@@ -158,7 +158,7 @@ def confirm_flights(desk: DeskState, form: dict[str, Any]) -> tuple[BookingDraft
 
 
 def draft_numbered(desk: DeskState, number: str) -> BookingDraft:
-    """Return a new booking on its way; raises Refused."""
+    """Return a new booking on its way; raises DeskRefused."""
     if 1 <= int(number) <= len(desk.drafts):
         return desk.drafts[int(number) - 1]
     raise DeskRefused("This booking was not begun. Search for flights first.", 404)
@@ -167,14 +167,14 @@ def draft_numbered(desk: DeskState, number: str) -> BookingDraft:
 def save_draft_passenger(
     desk: DeskState, form: dict[str, Any], number: str
 ) -> tuple[BookingDraft, DeskState]:
-    """Say who is to fly; raises Problems or Refused."""
+    """Say who is to fly; raises Problems or DeskRefused."""
     draft = _unfinished(desk, number)
     draft = draft.replace(passenger=fields.read_passenger(form))
     return draft, _with_draft(desk, draft)
 
 
 def pay(desk: DeskState, form: dict[str, Any], number: str) -> tuple[Booking, DeskState]:
-    """Take the card and book; raises Problems or Refused."""
+    """Take the card and book; raises Problems or DeskRefused."""
     draft = _unfinished(desk, number)
     if draft.passenger is None:
         raise DeskRefused("Save the passenger's details first.")
@@ -206,7 +206,7 @@ def look_up(desk: DeskState, form: dict[str, Any]) -> tuple[Booking, DeskState]:
 
 
 def seen_booking(desk: DeskState, ref: str) -> Booking:
-    """Return a booking that was looked up or made at this desk; raises Refused."""
+    """Return a booking that was looked up or made at this desk; raises DeskRefused."""
     made = any(draft.reference == ref for draft in desk.drafts)
     booking = desk.booking(ref) if made or ref in desk.lookups else None
     if booking is None:
@@ -215,7 +215,7 @@ def seen_booking(desk: DeskState, ref: str) -> Booking:
 
 
 def confirmed(desk: DeskState, ref: str) -> Booking:
-    """Return a seen booking that can be worked on; raises Refused for a cancelled one."""
+    """Return a seen booking that can be worked on; raises DeskRefused for a cancelled one."""
     booking = seen_booking(desk, ref)
     if booking.status == "cancelled":
         raise DeskRefused(f"Booking {ref} is cancelled and cannot be changed.")
@@ -223,7 +223,7 @@ def confirmed(desk: DeskState, ref: str) -> Booking:
 
 
 def open_part(desk: DeskState, form: dict[str, Any], ref: str) -> tuple[Booking, DeskState]:
-    """Go into modifying or cancelling a booking; a second time changes nothing. Raises Refused."""
+    """Go into modifying or cancelling a booking; a second time changes nothing. Raises DeskRefused."""
     part = form.get("part")
     if part not in ("modify", "cancel"):
         raise DeskRefused("A booking can be modified or cancelled.", 400)
@@ -236,7 +236,7 @@ def open_part(desk: DeskState, form: dict[str, Any], ref: str) -> tuple[Booking,
 
 
 def cancel(desk: DeskState, form: dict[str, Any], ref: str) -> tuple[Booking, DeskState]:
-    """Cancel a booking whose reference was typed again; raises Problems or Refused."""
+    """Cancel a booking whose reference was typed again; raises Problems or DeskRefused."""
     booking = _opened(desk, ref, "cancel")
     if fields.text(form, "reference").upper() != ref:
         raise Problems({"reference": f"To cancel, type the reference of this booking: {ref}."})
@@ -248,7 +248,7 @@ def cancel(desk: DeskState, form: dict[str, Any], ref: str) -> tuple[Booking, De
 def change_passenger(
     desk: DeskState, form: dict[str, Any], ref: str, number: str
 ) -> tuple[Booking, DeskState]:
-    """Save a passenger's details; raises Problems, or Refused if nothing differs."""
+    """Save a passenger's details; raises Problems, or DeskRefused if nothing differs."""
     booking, place = _opened(desk, ref, "modify"), int(number)
     if place >= len(booking.passengers):
         raise DeskRefused(f"Booking {ref} has no such passenger.", 404)
@@ -265,7 +265,7 @@ def change_passenger(
 
 
 def change_flights(desk: DeskState, form: dict[str, Any], ref: str) -> tuple[Booking, DeskState]:
-    """Move a booking to other flights; raises Problems, or Refused where they are those it has."""
+    """Move a booking to other flights; raises Problems, or DeskRefused where they are those it has."""
     booking = _opened(desk, ref, "modify")
     search = search_numbered(desk, form.get("search"))
     if search.reference != ref:

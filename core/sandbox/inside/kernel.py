@@ -42,7 +42,7 @@ def end_with(parent: int) -> None:
 def confine(*, answer: int, seconds: float, memory: int) -> str:
     """Confine this process to computing and to writing into the descriptor `answer`.
 
-    Returns what confines it, in words. Raises Refused if the kernel does
+    Returns what confines it, in words. Raises KernelRefused if the kernel does
     not do it; the process must not run foreign code then.
     """
     libc = _libc()

@@ -282,13 +282,15 @@ class WebArenaConfig(_Part):
     @model_validator(mode="before")
     @classmethod
     def _known_by_keys(cls, data: Any) -> Any:
-        if not isinstance(data, dict) or "unjudged" in data:
+        if not isinstance(data, dict):
             return data
         evaluation = data["eval"] if isinstance(data.get("eval"), dict) else {}
         contents = [place.get("required_contents") for place in _dicts(evaluation.get("program_html"))]
         parts = _dicts([data, evaluation, evaluation.get("reference_answers"), *contents])
         keys = {key for part in parts for key in part}
         visual = bool(keys & _VISUAL) or evaluation.get("url_note") == "EXACT"
+        if "unjudged" in data:  # It was read before; earlier versions did not look at the contents of pages.
+            return {**data, "visual": data.get("visual") or visual}
         found = {key: data[key] for key in _UNJUDGED if data.get(key)}
         if _viewport(found.get("viewport_size")) is not None:
             del found["viewport_size"]

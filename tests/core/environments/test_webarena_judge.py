@@ -189,6 +189,12 @@ def test_a_task_of_visualwebarena_is_known_by_its_keys(keys, visual):
     assert WebArenaConfig.model_validate(config.model_dump(mode="json", exclude_unset=True)).visual is visual
 
 
+def test_a_stored_task_that_an_earlier_version_took_for_webarenas_own_is_known_too():
+    stored = {"task_id": 1, "intent": "x", "start_url": "x", "visual": False, "unjudged": []}
+    stored["eval"] = page_evaluation(must_exclude=["x"])
+    assert WebArenaConfig.model_validate(stored).visual is True
+
+
 @pytest.mark.parametrize(
     ("required", "found", "why"),
     [

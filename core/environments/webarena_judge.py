@@ -432,15 +432,20 @@ async def run_call(text: str, page: PageDriver, sites: Mapping[str, str], task: 
         text = str(await page.evaluate(f"{_TEXT}({json.dumps(arguments[0])})", main_world=True))
         return text.lower() if name.endswith("lowercase") else text
     shop = _Shop(sites, task)
-    if name == "shopping_get_latest_order_url":
-        return await asyncio.to_thread(shop.latest_order_url)
-    review = await asyncio.to_thread(shop.latest_review, arguments[0])
-    if review is None:
-        return ""
-    if name == "shopping_get_sku_latest_review_author":
-        return str(review.get("nickname", ""))
-    ratings = review.get("ratings") or [{}]
-    return str(ratings[0].get("percent", ""))
+    try:
+        if name == "shopping_get_latest_order_url":
+            return await asyncio.to_thread(shop.latest_order_url)
+        review = await asyncio.to_thread(shop.latest_review, arguments[0])
+        if review is None:
+            return ""
+        if name == "shopping_get_sku_latest_review_author":
+            return str(review.get("nickname", ""))
+        ratings = review.get("ratings") or [{}]
+        return str(ratings[0].get("percent", ""))
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise WorldError(
+            f"The shop's answer for {task} does not have the form of Magento's ({error!r})."
+        ) from error
 
 
 def post_url(url: str) -> str:

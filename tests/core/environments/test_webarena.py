@@ -513,6 +513,18 @@ async def test_a_product_without_reviews_has_no_author(tmp_path, used_page, http
 
 
 @on_pages
+async def test_an_answer_of_the_shop_in_another_form_leaves_the_success_unknown(
+    tmp_path, used_page, httpserver
+):
+    serve_shop(httpserver, ["Emma"])
+    sites = {"SHOPPING": httpserver.url_for("").rstrip("/"), **ADMIN}
+    environment, task = arena(tmp_path, sites, eval=program(review_target("author", "Emma")))
+    verdict = await environment.judge(await environment.open(task, 0, used_page), used_page, "")
+    assert (verdict.success, verdict.judge) == (None, "none")
+    assert "does not have the form" in verdict.reason
+
+
+@on_pages
 @pytest.mark.parametrize(
     ("admin", "said"),
     [

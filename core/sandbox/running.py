@@ -91,7 +91,7 @@ def why_never(system: str, machine: str) -> str:
     return ""
 
 
-_FENCED = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n`]*\n(.*?)^[ \t]*\1[ \t]*$", re.DOTALL | re.MULTILINE)
+_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})([^\n`]*)(?:\n|\Z)", re.MULTILINE)
 
 
 def code_in(reply: str) -> str:
@@ -100,11 +100,18 @@ def code_in(reply: str) -> str:
     The last, as LLMs that correct themselves do so below what they correct.
     A block whose end is missing (a reply cut short) counts up to the end.
     """
-    blocks = [match.group(2) for match in _FENCED.finditer(reply)]
-    if blocks:
-        return str(blocks[-1]).strip("\n")
-    opened = re.search(r"^[ \t]*(?:`{3,}|~{3,})[^\n`]*\n", reply, re.MULTILINE)
-    return reply[opened.end() :].strip("\n") if opened else reply.strip()
+    fences = list(_FENCE.finditer(reply))
+    ends = {fence[1]: fence.start() for fence in fences if not fence[2].strip()}
+    code, opened = None, None
+    for fence in fences:
+        if opened is None:
+            opened = fence if ends.get(fence[1], -1) > fence.start() else None
+        elif fence[1] == opened[1] and not fence[2].strip():
+            code, opened = reply[opened.end() : fence.start()], None
+    if code is None:
+        begun = next((fence.end() for fence in fences if fence[0].endswith("\n")), None)
+        return reply.strip() if begun is None else reply[begun:].strip("\n")
+    return code.strip("\n")
 
 
 _DEFAULT = SandboxLimits()

@@ -12,6 +12,8 @@ from core.sandbox.running import code_in
         ("```python\nobs = 'cut sho", "obs = 'cut sho"),
         ("````python\nobs = '''\n```\n'''\n````", "obs = '''\n```\n'''"),
         ("~~~\nif state:\n    obs = 'x'\n~~~", "if state:\n    obs = 'x'"),
+        ("````\n```\nobs = 'x'\n```", "obs = 'x'"),
+        ("obs = 'x'\n```", "obs = 'x'\n```"),
         ("", ""),
     ],
 )

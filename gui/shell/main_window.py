@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable
 from functools import partial
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QSettings, Qt, QTimer, Slot
 from PySide6.QtGui import QCloseEvent, QResizeEvent, QShowEvent
@@ -175,10 +175,8 @@ class MainWindow(WindowParts):
         self.action.queue_edited.connect(session.edits.edit_queue)
         self.action.ask_again_requested.connect(session.corrections.ask_again)
         self.action.answer_requested.connect(session.corrections.answer)
-        self.time.bar.step_requested.connect(session.trace.show_step)
         self.time.film.step_requested.connect(session.trace.show_step)
-        self.time.side_wanted.connect(self._on_side)
-        self.time.live_wanted.connect(session.trace.show_now)
+        self.time.page_wanted.connect(self._on_page_wanted)
         self.page.point_requested.connect(lambda x, y, final: session.live_page.point(x, y, final=final))
         self.page.scroll_requested.connect(session.live_page.scroll)
         self.page_area.browsed.connect(session.live_page.browsed)
@@ -354,9 +352,11 @@ class MainWindow(WindowParts):
             else:
                 self.elements.show_picked(one)
 
-    def _on_side(self, side: Side) -> None:
-        if (step := self._step) is not None:
-            self.session.trace.show_step(step.run, step.number, side)
+    def _on_page_wanted(self, page: Side | Literal["live"]) -> None:
+        if page == "live":
+            self.session.trace.show_now()
+        elif (step := self._step) is not None:
+            self.session.trace.show_step(step.run, step.number, page)
 
     def _on_replace(self, row: PermissibleRow) -> None:
         self.place("Action").bring()

@@ -140,8 +140,8 @@ class ViewCommands(CommandGroup):
             window.page.set_pointing(False)
         elif self.elements.pinned is not None:
             self.elements.pin(None)
-        elif window.time.is_playing:
-            window.time.stop_playing()
+        elif window.time.play.isChecked():
+            window.time.play.setChecked(False)
         elif window.page.looking:
             window.time.film.end_scrubbing()
         elif window.run_card.row is not None:

@@ -15,7 +15,7 @@ def _why_no_playing(feature: FeatureCommands) -> str:
 COMMANDS = (
     Command("play_back", "Play the &run back", "Ctrl+Alt+P", "play", VIEW, 2.3,
         "Show the recorded steps of the run in view one after another. Press again, or Esc, to stop",
-        lambda feature: feature.window.time.toggle_playing(), _why_no_playing, help="window.md#play-a-run-back"),
+        lambda feature: feature.window.time.play.toggle(), _why_no_playing, help="window.md#play-a-run-back"),
     Command("time_bar", "&Time bar", "Ctrl+T", "history", VIEW, 3.2,
         "Show where the time of the run went, and go to it. Press again to hide it",
         lambda feature: feature.window.time.reach()),

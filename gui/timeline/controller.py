@@ -21,17 +21,21 @@ class Playback(FeatureController):
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
-        self._wanted: int | None = None
-        """The index of the step that was requested and is not shown yet."""
-        self._shown = 0
-        """The index of the step that was shown last."""
+        self._at = 0
+        """The index of the step that was requested last."""
         self._wait = QTimer(self, singleShot=True)
-        self._wait.timeout.connect(lambda: self._ask(self._shown + 1))
+        """Runs while that step is shown."""
+        self._wait.timeout.connect(lambda: self._ask(self._at + 1))
         self._patience = QTimer(self, singleShot=True, interval=_PATIENCE_MS)
-        self._patience.timeout.connect(window.time.stop_playing)
-        window.time.playing_changed.connect(self._on_playing)
+        """Runs while that step is not shown yet."""
+        self._patience.timeout.connect(self._stop)
+        window.time.play.toggled.connect(self._on_playing)
         window.step_shown.connect(self._on_step)
-        window.closed.connect(window.time.stop_playing)
+        window.closed.connect(self._stop)
+
+    @Slot()
+    def _stop(self) -> None:
+        self.window.time.play.setChecked(False)
 
     @Slot(bool)
     def _on_playing(self, on: bool) -> None:
@@ -46,26 +50,22 @@ class Playback(FeatureController):
     def _ask(self, at: int) -> None:
         steps = self.window.time.film.view.steps
         if at >= len(steps):
-            self.window.time.stop_playing()
+            self._stop()
             return
-        self._wanted = at
+        self._at = at
         self._patience.start()
         self.window.session.trace.show_step(steps[at].run, steps[at].number)
 
     @Slot(object)
     def _on_step(self, step: StepView) -> None:
-        if not self.window.time.is_playing:
-            return
         view = self.window.time.film.view
         at = view.position(step.run, step.number)
-        if self._wanted is not None:
-            if at == self._wanted:
-                self._shown, self._wanted = at, None
-                self._patience.stop()
-                speed = self.window.remembered.play_speed
-                self._wait.start(round(seconds_shown(view, at, speed) * 1000))
-        elif at != self._shown:
-            self.window.time.stop_playing()  # The person has gone to another step.
+        if self._patience.isActive() and at == self._at:
+            self._patience.stop()
+            speed = self.window.remembered.play_speed
+            self._wait.start(round(seconds_shown(view, at, speed) * 1000))
+        elif self._wait.isActive() and at != self._at:
+            self._stop()  # The person has gone to another step.
 
 
 if TYPE_CHECKING:

@@ -23,7 +23,6 @@ class StepPicturesController(FeatureController):
         self._service = service
         self._reading = False
         self._next: tuple[int, int] | None = None
-        self._scrubbing = False
         self._before = QImage()
         self._decoder = PictureDecoder(self)
         self._decoder.decoded.connect(self._on_decoded)
@@ -31,9 +30,7 @@ class StepPicturesController(FeatureController):
         self.follow(service.looked, self._on_looked)
         window.time.film.thumbnails.wanted.connect(service.read_pictures)
         window.time.film.scrubbed.connect(self._on_scrubbed)
-        window.time.bar.scrubbed.connect(self._on_scrubbed)
         window.time.film.step_requested.connect(self._on_rested)
-        window.time.bar.step_requested.connect(self._on_rested)
         window.time.film.scrub_ended.connect(self._on_scrub_ended)
         self._small = PictureDecoder(self)
         self._small.decoded.connect(window.runs.hover.preview.show_picture)
@@ -50,17 +47,15 @@ class StepPicturesController(FeatureController):
     @Slot(int, int)
     def _on_scrubbed(self, run: int, number: int) -> None:
         """Show a step large at once, but not in the panels yet."""
-        begins, self._scrubbing = not self._scrubbing, True
-        self.window.page.looking = True
+        begins, self.window.page.looking = not self.window.page.looking, True
         self.window.run_card.close_card()
         if begins:
             self.window.commands.refresh()
-        self.window.time.show_viewed(run, number)
         self._ask(run, number)
 
     @Slot(int, int)
     def _on_rested(self, *_step: int) -> None:
-        self._scrubbing = self.window.page.looking = False
+        self.window.page.looking = False
         self._next = None
 
     @Slot()
@@ -100,7 +95,7 @@ class StepPicturesController(FeatureController):
         if view.restored:
             self.window.page.look(view, self._before, image)
             self.window.page.cover.set_mode("side")
-        elif self._scrubbing:
+        elif self.window.page.looking:
             self.window.page.look(view, self._before, image)
         else:
             self.window.page.cover.show_asked(view, self._before, image)

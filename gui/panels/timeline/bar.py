@@ -1,105 +1,172 @@
 """The time bar: steps, phases, LLM calls and waits of a run to scale, with marks for events."""
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import NamedTuple
 
-from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
 from PySide6.QtGui import (
+    QBrush,
+    QColor,
     QHelpEvent,
     QKeyEvent,
     QMouseEvent,
     QPainter,
     QPaintEvent,
+    QPen,
     QResizeEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QApplication, QScrollBar, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QFrame, QWidget
 
-from core.debugger.timeline.views import StepSpan, TimeMark, TimeView
+from core.debugger.timeline.views import HeldSpan, MarkKind, StepSpan, TimeMark, TimeView
+from core.schema.formats import dollars, seconds
+from core.schema.step import RECORDS
 from gui.panels.timeline import text as time_words
-from gui.panels.timeline.painter import TimelineRows, TimePainter, TimeScale
+from gui.panels.timeline.film import FilmStrip, paint_words
 from gui.theme.theme import Theme
-from gui.widgets.layouts import in_column
-from gui.widgets.words import OrWords, labelled, show_words
+from gui.theme.tokens import ORIGIN_SHAPES
+from gui.widgets.item_views import LEFT
+from gui.widgets.words import show_words
 
-_NONE = "No run is in view. F10 takes the first step; its steps, calls and waits appear here over time."
-_BEGINNING = "The run has no steps yet. F10 takes the first one."
 _SIDE = 6
+"""Pixels on both sides of the bar."""
 _NEAR = 6.0
 """Distance in pixels within which the pointer hits a mark."""
+_BEYOND = 20.0
+"""Pixels outside of the view at which what is drawn is cut: large coordinates draw incorrectly."""
+_WAITS = 0.22
+"""Maximum share of the bar that all folded waits take together."""
+_CLOSEST = 4000.0
+"""Pixels per second at the closest zoom."""
+_LONGEST = 1e9
+"""Maximum length of the bar in pixels, for scroll bars."""
+_NARROW = 10.0
+"""Width of a step in pixels below which it has no number and its phases are one grey band."""
+_LEAST = 2.0
+"""Minimum width of a call in pixels, so that it can be seen and clicked."""
 
 
-def no_steps(view: TimeView) -> str:
-    """Return why a view has no steps, and what to do."""
-    return _BEGINNING if view.run else _NONE
+class TimeScale:
+    """The position of each moment of a run in the view, in pixels; waits are short while they are folded."""
+
+    def __init__(
+        self, begun: float = 0.0, ended: float = 0.0, waits: Sequence[HeldSpan] = (), *, folded: bool = True
+    ) -> None:
+        self.left = 0.0
+        """Pixels of the bar to the left of the view."""
+        self._times = [begun]
+        """Moments between which time passes evenly: the beginning, where waits begin and end, and the end."""
+        self._units = [0.0]
+        """Where these moments are, in units of the bar: seconds, unless waits are folded."""
+        ended = max(ended, begun + 1e-3)
+        active = max(ended - begun - sum(wait.seconds for wait in waits), 1e-3)
+        most = active * _WAITS / max(len(waits), 1) if folded else ended - begun
+        for wait in waits:
+            self._add(wait.begun)
+            self._add(wait.ended, most)
+        self._add(ended)
+        self.stretch(1.0)
+
+    @property
+    def longest(self) -> float:
+        """Length of the bar in pixels at the closest zoom."""
+        return min(_CLOSEST * self._units[-1], _LONGEST)
+
+    def stretch(self, length: float) -> None:
+        """Make the whole bar this many pixels long."""
+        self._places = [unit / self._units[-1] * length for unit in self._units]
+
+    def x(self, time: float) -> float:
+        """Return the position of a moment; outside of the view if the moment is not visible."""
+        return _between(time, self._times, self._places) - self.left
+
+    def time(self, x: float) -> float:
+        """Return the moment at a position of the view."""
+        return _between(self.left + x, self._places, self._times)
+
+    def _add(self, time: float, most: float = float("inf")) -> None:
+        """Add the next moment, at most so many units further."""
+        passed = time - self._times[-1]
+        if passed > 0:
+            self._times.append(time)
+            self._units.append(self._units[-1] + min(passed, most))
 
 
-class TimeBar(QWidget):
-    """Draws a `TimeView` and requests the step that is clicked, or chosen with Left and Right."""
+def _between(value: float, known: Sequence[float], wanted: Sequence[float]) -> float:
+    """Return what corresponds to `value`, evenly between neighbours; both lists ascend and are as long."""
+    at = bisect_right(known, value)
+    if at == 0 or at == len(known):
+        return wanted[0 if at == 0 else -1]
+    share = (value - known[at - 1]) / (known[at] - known[at - 1])
+    return wanted[at - 1] + share * (wanted[at] - wanted[at - 1])
 
-    step_requested = Signal(int, int)
-    """Run and number of a step."""
-    scrubbed = Signal(int, int)
-    """The same while the mouse button is held and the mouse moves over the bar."""
-    changed = Signal()
-    """Zoom or position has changed."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+class TimelineRows(NamedTuple):
+    """The position of each row of the bar from the top, at normal text size."""
+
+    marks: int = 1
+    steps: int = 15
+    phases: int = 32
+    calls: int = 43
+    cost: int = 54
+    height: int = 66
+
+
+ROWS = TimelineRows()
+
+
+class _Box(NamedTuple):
+    """A rectangle of the bar: how it is drawn, with tokens of colours, and what it says under the pointer."""
+
+    room: QRectF
+    words: Callable[[], str]
+    fill: str = ""
+    alpha: int = 255
+    hatch: str = ""
+    line: str = ""
+    width: int = 1
+    """Width of the line in pixels."""
+    text: str = ""
+    tone: str = "text"
+    tiny: bool = True
+    """Whether the text is drawn in the smallest size."""
+
+
+class TimeBar(QAbstractScrollArea):
+    """Draws a `TimeView`; the mouse and the keys go through the steps of the filmstrip."""
+
+    def __init__(self, theme: Theme, film: FilmStrip, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = theme
+        self._theme, self._film = theme, film
         self.view = TimeView()
         self.scale = TimeScale()
-        self._painter = TimePainter(theme, self.scale)
-        self._begins: list[float] = []
-        self._viewed = (0, 0)
+        self.zoom = 1.0
+        """1 if the whole bar fits."""
         self.folded = True
+        self._colours: dict[tuple[str, int], QColor] = {}
+        """Colours of the theme, read once because there are thousands of strokes."""
         self._pressed: float | None = None
         self._moved = False
-        self._scrubbed: StepSpan | None = None
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setProperty("film", True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setMouseTracking(True)
-        self.setFixedHeight(self.rows.height)
-        self.setAccessibleName("Time bar")
+        self.viewport().setMouseTracking(True)
+        self.horizontalScrollBar().setAccessibleName("Place in the time bar")
+        film.framed.connect(self._on_framed)
         theme.text_resized.connect(self._on_text_resized)
-        theme.changed.connect(self._repaint)
-
-    @property
-    def rows(self) -> TimelineRows:
-        """The positions of the rows."""
-        return self._painter.rows
-
-    def sizeHint(self) -> QSize:
-        return QSize(400, self.rows.height)
-
-    def _on_text_resized(self) -> None:
-        self._painter.fit()
-        self.setFixedHeight(self.rows.height)
-        self._repaint()
-
-    @property
-    def viewed(self) -> StepSpan | None:
-        """The step whose content the panels show, if it belongs to this run."""
-        at = self.view.position(*self._viewed)
-        return None if at is None else self.view.steps[at]
+        theme.changed.connect(self._colours.clear)
+        self._on_text_resized()
+        self._on_framed()
 
     def show_times(self, view: TimeView) -> None:
         """Replace what is drawn; zoom and position stay if it is the same run."""
         if view.run != self.view.run:
-            self.scale.fit()
+            self.zoom = 1.0
         self.view = view
-        self._begins = [step.begun for step in view.steps]
         self._lay_out()
-        self.setAccessibleDescription(time_words.description(view))
-
-    def show_viewed(self, run: int, number: int) -> None:
-        """Mark the step whose content the panels show."""
-        if (run, number) == self._viewed:
-            return
-        self._viewed = (run, number)
-        step = self.viewed
-        if step is not None:
-            self.scale.reveal(step.begun, step.ended)
-            self.setAccessibleName(f"Time bar. {time_words.step_words(step)}".replace("\n", ". "))
-        self._repaint()
 
     def set_folded(self, on: bool) -> None:
         """Draw waits short, or to scale."""
@@ -107,202 +174,287 @@ class TimeBar(QWidget):
         self._lay_out()
 
     def fit(self) -> None:
-        self.scale.fit()
-        self._repaint()
+        """Show the whole run."""
+        self.zoom = 1.0
+        self._lay_out()
 
     def zoom_by(self, factor: float, x: float | None = None) -> None:
-        self.scale.zoom_by(factor, self.width() / 2 if x is None else x)
-        self._repaint()
-
-    def move_to(self, left: float) -> None:
-        """Scroll this position of the zoomed bar, in pixels, to the left edge."""
-        self.scale.move_to(left)
-        self._repaint()
-
-    def go(self, offset: int) -> None:
-        """Request the step that is `offset` steps after the one in view."""
-        steps = self.view.steps
-        if not steps:
-            return
-        at = self.view.position(*self._viewed)
-        last = len(steps) - 1
-        self._ask(steps[last if at is None else min(max(at + offset, 0), last)])
+        """Zoom and keep the moment at `x` in place, or that in the middle."""
+        x = self.viewport().width() / 2 if x is None else x
+        time = self.scale.time(x)
+        self.zoom *= factor
+        self._lay_out()
+        self._move_by(self.scale.x(time) - x)
 
     def words_at(self, x: float, y: float) -> str:
         """Return a description of what is at a position; empty if there is nothing."""
-        view, time = self.view, self.scale.time(x)
-        if not view.steps:
-            return ""
+        if not self.view.steps:
+            return self._film.words
         if near := self._marks_at(x, y):
             return "\n".join(time_words.mark_words(mark) for mark in near[:8])
-        held = next((one for one in view.held if one.begun <= time < one.ended), None)
-        step = self.step_at(x)
-        if held is not None and not (step is not None and y < self.rows.phases):
-            return time_words.held_words(held, folded=self.folded)
-        if step is None:
-            return time_words.summary(view)
-        if self.rows.phases <= y < self.rows.calls:
-            phase = next((one for one in step.phases if one.begun <= time <= one.ended), None)
-            if phase is not None:
-                return time_words.phase_words(step, phase)
-        if self.rows.calls <= y < self.rows.cost:
-            since, until = self.scale.time(x - 2), self.scale.time(x + 2)
-            call = next((one for one in step.calls if one.started <= until and since <= one.ended), None)
-            if call is not None:
-                return time_words.call_words(step, call)
-        if y >= self.rows.cost and view.costs:
-            at = bisect_right([point.time for point in view.costs], time) - 1
-            spent = view.costs[at].cost if at >= 0 else 0.0
-            return f"${spent:.4g} so far"
-        return time_words.step_words(step, timed=not view.untimed)
+        if y >= self.rows.cost and self.view.costs:
+            at = bisect_right(self.view.costs, self.scale.time(x), key=lambda point: point.time)
+            return f"${self.view.costs[at - 1].cost if at else 0.0:.4g} so far"
+        place = QPointF(x, y)
+        boxes = [box for box in self._boxes(x, x) if box.room.adjusted(-2, 0, 2, 2).contains(place)]
+        return boxes[-1].words() if boxes else time_words.summary(self.view)
 
-    def step_at(self, x: float) -> StepSpan | None:
-        """Return the step at a position; for a wait, the step before it."""
-        at = bisect_right(self._begins, self.scale.time(x)) - 1
-        return self.view.steps[at] if 0 <= at < len(self.view.steps) else None
+    def step_at(self, x: float) -> int:
+        """Return the index of the step at a position; for a wait, that of the step before it."""
+        return max(bisect_right(self.view.steps, self.scale.time(x), key=lambda step: step.begun) - 1, 0)
 
     def _marks_at(self, x: float, y: float) -> list[TimeMark]:
         if y >= self.rows.steps:
             return []
         return [mark for mark in self.view.marks if abs(self.scale.x(mark.time) - x) <= _NEAR]
 
-    def _ask(self, step: StepSpan) -> None:
-        self.step_requested.emit(step.run, step.number)
-
     def _lay_out(self) -> None:
-        view = self.view
-        self.scale.resize(self.width() - 2 * _SIDE)
-        self.scale.show(view.begun, view.ended, view.held, folded=self.folded)
-        self._repaint()
+        room, bar, view = self.viewport().width() - 2 * _SIDE, self.horizontalScrollBar(), self.view
+        self.scale = TimeScale(view.begun, view.ended, view.held, folded=self.folded)
+        self.zoom = max(min(self.zoom, self.scale.longest / room), 1.0)
+        self.scale.stretch(room * self.zoom)
+        bar.setRange(0, round(room * self.zoom) - room)
+        bar.setPageStep(room)
+        bar.setSingleStep(max(room // 10, 1))
+        self.setFixedHeight(self.rows.height + (bar.sizeHint().height() if bar.maximum() else 0))
+        self.scrollContentsBy(0, 0)
 
-    def _repaint(self) -> None:
-        self.update()
-        self.changed.emit()
+    def _move_by(self, pixels: float) -> None:
+        self.horizontalScrollBar().setValue(self.horizontalScrollBar().value() + round(pixels))
+
+    def _on_text_resized(self) -> None:
+        self.setFont(self._theme.small_font())
+        self.rows = TimelineRows(*map(self._theme.scaled, ROWS))
+        self._lay_out()
+
+    def _on_framed(self) -> None:
+        """Bring the framed step into view, with its beginning first."""
+        if (step := self._film.at) is not None:
+            left, right = self.scale.x(step.begun) - 8, self.scale.x(step.ended) + 8
+            self._move_by(min(left, max(right - self.viewport().width(), 0)))
+        words = f". {time_words.step_words(step)}".replace("\n", ". ") if step is not None else ""
+        self.setAccessibleName(f"Time bar{words}")
+        self.viewport().update()
+
+    # What is drawn
+
+    def _boxes(self, left: float, right: float) -> Iterator[_Box]:
+        """Yield what is drawn between two positions, the uppermost last."""
+        rows, view, viewed = self.rows, self.view, self._film.at
+        since, until = self.scale.time(left), self.scale.time(right)
+        steps = view.steps[
+            self.step_at(left) : bisect_left(view.steps, until, key=lambda step: step.begun) + 1
+        ]
+        for step in steps:
+            yield from self._step_boxes(step, viewed=step is viewed)
+        first = bisect_left(view.held, since, key=lambda held: held.ended)
+        for held in view.held[first : bisect_right(view.held, until, key=lambda held: held.begun)]:
+            yield from self._held_boxes(held)
+        drawn = -_BEYOND
+        for step in steps:
+            for call in step.calls:
+                covered = self.scale.x(call.started) + _LEAST <= drawn and self.scale.x(call.ended) <= drawn
+                if covered and not call.error:
+                    continue
+                room = self._room(call.started, call.ended, rows.calls, rows.cost, _LEAST)
+                drawn = room.right()
+                words = partial(time_words.call_words, step, call)
+                if call.error:
+                    yield _Box(room, words, hatch="bad", line="bad")
+                else:
+                    text = self._fitting(call.purpose, room.width())
+                    yield _Box(room, words, "agent", text=text, tone="on_accent")
+
+    def _held_boxes(self, held: HeldSpan) -> Iterator[_Box]:
+        room = self._room(held.begun, held.ended, self.rows.phases, self.rows.cost + 1)
+        if room.width() < 1:
+            return
+        words = partial(time_words.held_words, held, folded=self.folded)
+        yield _Box(room, words, "panel", hatch="dim")
+        for text in (f"held {seconds(held.seconds)}", seconds(held.seconds)) if room.width() > 24 else ():
+            wide = self.fontMetrics().horizontalAdvance(text) + 6
+            if wide + 2 < room.width():
+                label = QRectF(room.center().x() - wide / 2, room.top() + 3, wide, room.height() - 6)
+                yield _Box(label, words, "panel", text=text, tone="dim", tiny=False)
+                return
+
+    def _step_boxes(self, step: StepSpan, *, viewed: bool) -> Iterator[_Box]:
+        rows, failed = self.rows, step.outcome == "failed"
+        words = partial(time_words.step_words, step, timed=not self.view.untimed)
+        room = self._room(step.begun, step.ended, rows.steps, rows.phases, 1.0)
+        width = room.width()
+        yield _Box(
+            room,
+            words,
+            "selected" if viewed else "raised",
+            line="agent" if viewed else "line" if width > 3 else "",
+            width=2 if viewed else 1,
+            text=self._step_text(step, width - 5) if width >= _NARROW else "",
+            tone="bad" if failed else "text",
+            tiny=False,
+        )
+        if width < _NARROW:
+            yield _Box(
+                QRectF(room.left(), rows.phases, width, rows.calls - rows.phases - 2), words, "dim", 60
+            )
+            if failed:
+                yield _Box(room.adjusted(0, room.height() - 4, 0, 0), words, "bad")
+            return
+        for phase in step.phases:
+            room = self._room(phase.begun, phase.ended, rows.phases, rows.calls)
+            width = room.width()
+            if width >= 0.4:
+                words, tone = partial(time_words.phase_words, step, phase), RECORDS[phase.phase].tone
+                if width > 2:
+                    room.setLeft(room.left() + 1)  # A gap between two phases.
+                yield _Box(
+                    room, words, tone, 60 if tone == "dim" else 95, text=self._fitting(phase.phase, width)
+                )
+
+    def _step_text(self, step: StepSpan, width: float) -> str:
+        """Return the number of a step and, if there is space, its action; empty if there is none for the number."""
+        metrics = self.fontMetrics()
+        sign = (
+            "✗" if step.outcome == "failed" else "" if step.origin == "agent" else ORIGIN_SHAPES[step.origin]
+        )
+        text = f"{step.number}{sign}"
+        needed = metrics.horizontalAdvance(text)
+        if needed + 40 < width:
+            text = f"{text} {step.action}".rstrip()
+            return metrics.elidedText(text, Qt.TextElideMode.ElideRight, int(width))
+        return text if needed <= width else ""
+
+    def _fitting(self, name: str, width: float) -> str:
+        fits = width > 18 and self.fontMetrics().horizontalAdvance(name) + 6 < width
+        return name if fits else ""
+
+    def _room(self, begun: float, ended: float, top: float, bottom: float, least: float = 0.0) -> QRectF:
+        """Return where a period is drawn between two rows."""
+        left = max(self.scale.x(begun), -_BEYOND)
+        right = min(self.scale.x(ended), self._right)
+        return QRectF(left, top, max(right - left, least), bottom - top - 2)
+
+    def _colour(self, token: str, alpha: int = 255) -> QColor:
+        if (token, alpha) not in self._colours:
+            colour = self._colours[token, alpha] = self._theme.colour(token)
+            colour.setAlpha(alpha)
+        return self._colours[token, alpha]
+
+    def _paint_boxes(self, painter: QPainter, width: int) -> None:
+        small, tiny = self._theme.small_font(), self._theme.small_font()
+        tiny.setPointSizeF(tiny.pointSizeF() * 0.82)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        for box in self._boxes(0, width):
+            if box.fill:
+                painter.fillRect(box.room, self._colour(box.fill, box.alpha))
+            if box.hatch:
+                painter.fillRect(box.room, QBrush(self._colour(box.hatch), Qt.BrushStyle.BDiagPattern))
+            if box.line:
+                painter.setPen(QPen(self._colour(box.line), box.width))
+                painter.drawRect(box.room.adjusted(0.5, 0.5, -0.5, -0.5))
+            if box.text:
+                painter.setFont(tiny if box.tiny else small)
+                painter.setPen(self._colour(box.tone))
+                painter.drawText(box.room.adjusted(3, -1, 0, 1), int(LEFT), box.text)
+        painter.setFont(small)
+
+    def _paint_costs(self, painter: QPainter, width: int) -> None:
+        costs = self.view.costs
+        if not costs or not costs[-1].cost:
+            return
+        top, bottom, whole = self.rows.cost + 2.0, self.rows.height - 3.0, costs[-1].cost
+        line = [QPointF(self.scale.x(self.view.begun), bottom)]
+        for point in costs:
+            x = self.scale.x(point.time)
+            line += [QPointF(x, line[-1].y()), QPointF(x, bottom - point.cost / whole * (bottom - top))]
+        line.append(QPointF(self.scale.x(self.view.ended), line[-1].y()))
+        painter.setPen(QPen(self._colour("good"), 1.4))
+        painter.drawPolyline(line)
+        text = dollars(whole)
+        wide = painter.fontMetrics().horizontalAdvance(text) + 6
+        label = QRectF(width - _SIDE - wide, self.rows.cost - 1, wide, self.rows.height - self.rows.cost)
+        painter.fillRect(label, self._colour("panel", 215))
+        painter.setPen(self._colour("dim"))
+        painter.drawText(label, int(Qt.AlignmentFlag.AlignCenter), text)
+
+    def _paint_marks(self, painter: QPainter, width: int) -> None:
+        last: dict[MarkKind, float] = {}
+        for mark in self.view.marks:
+            x = self.scale.x(mark.time)
+            if not 0 <= x <= width or x - last.get(mark.kind, -100.0) < 3:
+                continue  # Marks of one kind at the same position are drawn once; the tooltip lists all of them.
+            last[mark.kind] = x
+            sign, tone, _ = time_words.MARKS[mark.kind]
+            painter.setPen(self._colour(tone))
+            room = QRectF(x - 8, self.rows.marks, 16, self.rows.steps - self.rows.marks - 1)
+            painter.drawText(room, int(Qt.AlignmentFlag.AlignCenter), sign)
 
     # Qt's events
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._lay_out()
-
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.translate(_SIDE, 0)
-        first = max(bisect_right(self._begins, self.scale.time(0)) - 1, 0)
-        last = bisect_left(self._begins, self.scale.time(self.width()))
-        self._painter.paint(painter, self.view, (first, last + 1), self.viewed, self.width() - 2 * _SIDE)
-        painter.resetTransform()
-        if self.hasFocus():
-            painter.setPen(self._theme.colour("agent"))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
+        if not self.view.steps:
+            paint_words(self.viewport(), self._theme, self._film.words)
+            return
+        painter, width = QPainter(self.viewport()), self.viewport().width()
+        self._paint_boxes(painter, width)
+        self._paint_costs(painter, width)
+        self._paint_marks(painter, width)
         painter.end()
 
-    def event(self, event: QEvent) -> bool:
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._lay_out()
+
+    def scrollContentsBy(self, dx: int, dy: int) -> None:
+        self.scale.left = self.horizontalScrollBar().value() - _SIDE
+        self._right = self.viewport().width() + _BEYOND
+        self.viewport().update()
+
+    def viewportEvent(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent):
-            return show_words(event, self.words_at(event.pos().x() - _SIDE, event.pos().y()), self)
-        return super().event(event)
+            return show_words(event, self.words_at(event.pos().x(), event.pos().y()), self)
+        return super().viewportEvent(event)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        turned = event.angleDelta()
-        along = turned.x() or (turned.y() if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 0)
-        if along:
-            self.scale.move_by(-along / 2)
-            self._repaint()
-        elif turned.y():
-            self.zoom_by(1.25 ** (turned.y() / 120), event.position().x() - _SIDE)
+        if event.angleDelta().x() or event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            QApplication.sendEvent(self.horizontalScrollBar(), event)
+        else:
+            self.zoom_by(1.25 ** (event.angleDelta().y() / 120), event.position().x())
         event.accept()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        if event.button() == Qt.MouseButton.LeftButton:
-            self._pressed, self._moved, self._scrubbed = event.position().x(), False, None
+        if event.button() == Qt.MouseButton.LeftButton and self.view.steps:
+            self._pressed, self._moved = event.position().x(), False
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         if self._pressed is None:
             return
-        by = event.position().x() - self._pressed
+        x = event.position().x()
+        by = x - self._pressed
         if self._moved or abs(by) >= QApplication.startDragDistance():
-            self._moved = True
-            self._pressed = event.position().x()
-            if self.scale.is_whole:
-                self._scrub(self._pressed - _SIDE)
+            self._moved, self._pressed = True, x
+            if self.horizontalScrollBar().maximum():
+                self._move_by(-by)
             else:
-                self.scale.move_by(-by)
-                self._repaint()
-
-    def _scrub(self, x: float) -> None:
-        step = self.step_at(x)
-        if step is not None and step is not self._scrubbed:
-            self._scrubbed = step
-            self.scrubbed.emit(step.run, step.number)
+                self._film.scrub_to(self.step_at(x))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        pressed, self._pressed = self._pressed, None
-        if pressed is not None and self._scrubbed is not None:
-            self._ask(self._scrubbed)
-        if pressed is None or self._moved or event.button() != Qt.MouseButton.LeftButton:
+        if self._pressed is None or event.button() != Qt.MouseButton.LeftButton:
             return
-        x, y = event.position().x() - _SIDE, event.position().y()
-        near = self._marks_at(x, y)
-        at = self.view.position(self.view.run, near[0].step) if near else None
-        step = self.step_at(x) if at is None else self.view.steps[at]
-        if step is not None:
-            self._ask(step)
+        self._pressed = None
+        if not self._moved:
+            x, near = event.position().x(), self._marks_at(event.position().x(), event.position().y())
+            at = self.view.position(self.view.run, near[0].step) if near else None
+            self._film.scrub_to(self.step_at(x) if at is None else at)
+        if self._film.is_scrubbing:
+            self._film.rest()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        match event.key():
-            case Qt.Key.Key_Left:
-                self.go(-1)
-            case Qt.Key.Key_Right:
-                self.go(1)
-            case Qt.Key.Key_Home:
-                self.go(-len(self.view.steps))
-            case Qt.Key.Key_End:
-                self.go(len(self.view.steps))
-            case Qt.Key.Key_Plus | Qt.Key.Key_Equal | Qt.Key.Key_Minus:
-                step = self.viewed
-                middle = None if step is None else self.scale.x((step.begun + step.ended) / 2)
-                self.zoom_by(1 / 1.5 if event.key() == Qt.Key.Key_Minus else 1.5, middle)
-            case Qt.Key.Key_0:
-                self.fit()
-            case _:
-                super().keyPressEvent(event)
-
-
-class TimeArea(QWidget):
-    """The bar with a scroll bar below it while it is zoomed, or a message in its place."""
-
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.bar = TimeBar(theme)
-        self.slider = labelled(QScrollBar(Qt.Orientation.Horizontal, self), "Place in the time bar")
-        self.slider.valueChanged.connect(self._on_scrolled)
-        self.or_words = OrWords(self.bar, self)
-        self._fit()
-        theme.text_resized.connect(self._fit)  # After the bar's own handler.
-        self.or_words.say(_NONE)
-        in_column(self, self.or_words, self.slider, spacing=0)
-        self.bar.changed.connect(self._follow)
-        self._follow()
-
-    @Slot(object)
-    def show_times(self, view: TimeView) -> None:
-        """Replace what is shown with `view`."""
-        self.or_words.say(view.problem or ("" if view.steps else no_steps(view)))
-        self.bar.show_times(view)
-
-    def _fit(self) -> None:
-        self.or_words.setFixedHeight(self.bar.rows.height)
-
-    def _follow(self) -> None:
-        scale = self.bar.scale
-        room = self.bar.width()
-        self.slider.setVisible(not scale.is_whole)
-        with QSignalBlocker(self.slider):
-            self.slider.setRange(0, max(round(scale.length) - room, 0))
-            self.slider.setPageStep(room)
-            self.slider.setSingleStep(max(room // 10, 1))
-            self.slider.setValue(round(scale.left))
-
-    def _on_scrolled(self, value: int) -> None:
-        self.bar.move_to(float(value))
+        key = Qt.Key(event.key())
+        if key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal, Qt.Key.Key_Minus):
+            step = self._film.at
+            middle = None if step is None else self.scale.x((step.begun + step.ended) / 2)
+            self.zoom_by(1 / 1.5 if key == Qt.Key.Key_Minus else 1.5, middle)
+        elif key == Qt.Key.Key_0:
+            self.fit()
+        else:
+            self._film.keyPressEvent(event)

@@ -1,10 +1,20 @@
 """The filmstrip: a picture of each step, with its events; scrubbed by mouse and keys."""
 
-from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import (
+    QEvent,
+    QModelIndex,
+    QPoint,
+    QRect,
+    QRectF,
+    QSignalBlocker,
+    QSize,
+    Qt,
+    QTimer,
+    Signal,
+)
 from PySide6.QtGui import (
     QColor,
     QHelpEvent,
-    QImage,
     QKeyEvent,
     QMouseEvent,
     QPainter,
@@ -38,7 +48,7 @@ _LONGEST = 200
 class FilmStrip(QListView):
     """Shows the steps of a `TimeView` side by side; only visible steps have their pictures loaded.
 
-    The current row is the framed step.
+    The current row is the framed step: the one that the panels show, or the one that is being scrubbed.
     """
 
     scrubbed = Signal(int, int)
@@ -47,6 +57,8 @@ class FilmStrip(QListView):
     """Run and number of a step on which scrubbing pauses."""
     scrub_ended = Signal()
     """Scrubbing ended without a step: Esc was pressed, or another run replaced the one being scrubbed."""
+    framed = Signal()
+    """Another step is framed."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -55,14 +67,16 @@ class FilmStrip(QListView):
         self.thumbnails = Thumbnails(self)
         self.thumbnails.changed.connect(self.viewport().update)
         self._marks: dict[int, list[TimeMark]] = {}
-        self._viewed = (0, 0)
+        self._shown = (0, 0)
         """Run and number of the step that the panels show."""
-        self._pressed = False
-        self._pointer = 0
+        self.is_scrubbing = False
+        """Whether the framed step is one that the panels do not show yet."""
+        self._pointer: int | None = None
+        """Where the pointer is, from the left of the viewport, while the mouse button is held."""
         self._rest = QTimer(self, singleShot=True, interval=_REST_MS)
-        self._rest.timeout.connect(self._request)
-        self._dragging = QTimer(self, interval=_DRAG_MS)
-        self._dragging.timeout.connect(lambda: self._scrub_to(self._pointer))
+        self._rest.timeout.connect(self.rest)
+        self._dragging = QTimer(self, singleShot=True, interval=_DRAG_MS)
+        self._dragging.timeout.connect(self._drag)
         self._rows = RowsModel({Qt.ItemDataRole.AccessibleTextRole: time_words.step_words}, self)
         self.setModel(self._rows)
         self.setItemDelegate(_Cells(theme, self))
@@ -71,13 +85,12 @@ class FilmStrip(QListView):
         self.setUniformItemSizes(True)
         self.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setAutoScroll(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setAccessibleName("Filmstrip")
         self.setProperty("film", True)
         self.viewport().setMouseTracking(True)
-        theme.text_resized.connect(self._lay_out)
+        self.setAutoScroll(False)
 
     @property
     def at(self) -> StepSpan | None:
@@ -86,52 +99,62 @@ class FilmStrip(QListView):
         return step
 
     @property
-    def is_scrubbing(self) -> bool:
-        """Whether the framed step is one that the panels do not show yet."""
-        return self._pressed or self._rest.isActive()
+    def viewed(self) -> tuple[int, int]:
+        """Run and number of the framed step, also of one that is not listed yet."""
+        step = self.at if self.is_scrubbing else None
+        return self._shown if step is None else (step.run, step.number)
+
+    @property
+    def words(self) -> str:
+        """Why there are no steps, and what to do; empty if there are some or they are still being read."""
+        return "" if self.view.steps or self.view.run != self._shown[0] else time_words.no_steps(self.view)
 
     def show_times(self, view: TimeView) -> None:
         """Replace the steps; the position stays if it is the same run."""
-        same, shown, scrubbing = view.run == self.view.run, self.at, self.is_scrubbing
-        scrolled = self.horizontalScrollBar().value()
-        self.view = view
+        before, viewed, scrolled = self.at, self.viewed, self.horizontalScrollBar().value()
+        same, self.view = view.run == self.view.run, view
         self._marks = {}
         for mark in view.marks:
             self._marks.setdefault(mark.step, []).append(mark)
-        self._rows.show_rows(view.steps)
-        self._lay_out()
+        with QSignalBlocker(self.selectionModel()):
+            self._rows.show_rows(view.steps)
+            self.setCurrentIndex(self._index(*viewed))
+        self.doItemsLayout()
         self.horizontalScrollBar().setValue(scrolled)
-        at = view.position(shown.run, shown.number) if shown is not None else None
-        if at is not None:
-            self._set_current(at)
-        if not same and scrubbing:
+        if self.is_scrubbing and not same:
             self.end_scrubbing()
-        if not self.is_scrubbing and at is None:
-            self.show_viewed(*self._viewed)
-        self.setAccessibleDescription(time_words.description(view))
+        elif before is None or not same:
+            self.show_viewed(*self._shown)
 
     def show_viewed(self, run: int, number: int) -> None:
         """Frame the step that the panels show and scroll it into view; not while another one is being scrubbed."""
-        self._viewed = (run, number)
+        self._shown = (run, number)
         if not self.is_scrubbing:
-            self._frame(self.view.position(run, number))
+            with QSignalBlocker(self.selectionModel()):
+                self.setCurrentIndex(self._index(run, number))
+            self._reveal()
+            self.viewport().update()
+            self.framed.emit()
 
-    def go(self, offset: int) -> None:
-        """Scrub to the step that is `offset` steps further."""
-        last = len(self.view.steps) - 1
-        if last < 0:
-            return
-        at = self.currentIndex().row()
-        self._scrub(last if at < 0 else min(max(at + offset, 0), last))
-        self._rest.start()
+    def scrub_to(self, at: int) -> None:
+        """Scrub to the step with this index."""
+        self.is_scrubbing = True
+        self.setCurrentIndex(self._rows.index(at))
+
+    def rest(self) -> None:
+        """Request the framed step."""
+        self._rest.stop()
+        self.is_scrubbing = False
+        if (step := self.at) is not None:
+            self._shown = (step.run, step.number)
+            self.step_requested.emit(*self._shown)
 
     def end_scrubbing(self) -> None:
         """End scrubbing without a step: frame the step that the panels show again."""
-        self._pressed = False
         self._rest.stop()
-        self._dragging.stop()
+        self._pointer, self.is_scrubbing = None, False
+        self.show_viewed(*self._shown)
         self.scrub_ended.emit()
-        self.show_viewed(*self._viewed)
 
     def cell(self, at: int) -> QRect:
         """Return where a step is drawn in the viewport."""
@@ -142,7 +165,7 @@ class FilmStrip(QListView):
         index = self.indexAt(place)
         step: StepSpan | None = self._rows.row(index)
         if step is None:
-            return ""
+            return self.words
         for mark, chip in self.chips(step, self.cell(index.row())):
             if chip.contains(place):
                 return time_words.mark_words(mark)
@@ -175,56 +198,53 @@ class FilmStrip(QListView):
         """Width of a cell and the gap beside it in pixels."""
         return max(round(self.picture_height * _RATIO), 64) + _GAP
 
-    def _lay_out(self) -> None:
-        ratio = self.devicePixelRatioF()
-        self.thumbnails.set_size(QSize(self.pitch - _GAP, self.picture_height) * ratio)
-        self.doItemsLayout()
+    def _index(self, run: int, number: int) -> QModelIndex:
+        at = self.view.position(run, number)
+        return self._rows.index(-1 if at is None else at)
 
-    def _set_current(self, at: int) -> None:
-        self.setCurrentIndex(self._rows.index(at))
+    def _reveal(self) -> None:
+        """Scroll the framed step into the middle, unless it is in view."""
+        if not self.viewport().rect().contains(self.visualRect(self.currentIndex())):
+            self.scrollTo(self.currentIndex(), QAbstractItemView.ScrollHint.PositionAtCenter)
 
-    def _frame(self, at: int | None) -> None:
-        self._set_current(-1 if at is None else at)
-        if (step := self.at) is not None:
-            cell = self.cell(self.currentIndex().row())
-            if cell.left() < 0 or cell.right() > self.viewport().width():
-                self.scrollTo(self.currentIndex(), QAbstractItemView.ScrollHint.PositionAtCenter)
-            self.setAccessibleName(f"Filmstrip. {time_words.step_words(step)}".replace("\n", ". "))
-        self.viewport().update()
-
-    def _scrub(self, at: int) -> None:
-        if at != self.currentIndex().row():
-            self._frame(at)
-            step = self.view.steps[at]
-            self.scrubbed.emit(step.run, step.number)
-
-    def _scrub_to(self, x: int) -> None:
-        """Scrub to the step at a position; one outside of the viewport scrolls."""
+    def _drag(self) -> None:
+        """Scrub to the step below the pointer; a pointer outside of the viewport scrolls, again and again."""
+        if self._pointer is None or not self.view.steps:
+            return
         bar, room = self.horizontalScrollBar(), self.viewport().width()
-        if not 0 <= x <= room:
-            bar.setValue(bar.value() + (self.pitch if x > 0 else -self.pitch))
-        if self.view.steps:
-            at = self.indexAt(QPoint(min(max(x, 0), room - 1), 1)).row()
-            self._scrub(len(self.view.steps) - 1 if at < 0 else at)
-
-    def _request(self) -> None:
-        self._rest.stop()
-        if (step := self.at) is not None:
-            self.step_requested.emit(step.run, step.number)
+        if not 0 <= self._pointer < room:
+            bar.setValue(bar.value() + (self.pitch if self._pointer > 0 else -self.pitch))
+            self._dragging.start()
+        at = self.indexAt(QPoint(min(max(self._pointer, 0), room - 1), 1)).row()
+        self.scrub_to(len(self.view.steps) - 1 if at < 0 else at)
 
     # Qt's events
 
+    def currentChanged(self, current: Index, previous: Index) -> None:
+        """The person has gone to another step."""
+        super().currentChanged(current, previous)
+        if (step := self.at) is not None:
+            self.is_scrubbing = True
+            if self._pointer is None:
+                self._reveal()
+            self.framed.emit()
+            self.scrubbed.emit(step.run, step.number)
+
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
+        if not self.view.steps:
+            paint_words(self.viewport(), self._theme, self.words)
         first, last = (self.indexAt(QPoint(x, 1)).row() for x in (0, self.viewport().width() - 1))
         seen = self.view.steps[max(first, 0) : last + 1 if last >= 0 else None]
+        ratio = self.devicePixelRatioF()
+        self.thumbnails.set_size(QSize(self.pitch - _GAP, self.picture_height) * ratio)
         self.thumbnails.want(step.picture for step in seen if step.picture)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._lay_out()
-        if not self._pressed and self.at is not None:
-            self._frame(self.currentIndex().row())
+        self.doItemsLayout()
+        if self._pointer is None:
+            self._reveal()
 
     def viewportEvent(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent):
@@ -235,25 +255,18 @@ class FilmStrip(QListView):
         place = event.position().toPoint()
         if event.button() == Qt.MouseButton.LeftButton and self.indexAt(place).isValid():
             self._rest.stop()
-            self._pressed, self._pointer = True, place.x()
-            self._scrub_to(place.x())
+            self._pointer = place.x()
+            self._drag()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        if not self._pressed:
-            return
-        self._pointer = event.position().toPoint().x()
-        outside = not 0 <= self._pointer < self.viewport().width()
-        if outside and not self._dragging.isActive():
-            self._dragging.start()
-        elif not outside:
-            self._dragging.stop()
-        self._scrub_to(self._pointer)
+        if self._pointer is not None:
+            self._pointer = event.position().toPoint().x()
+            self._drag()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        if self._pressed and event.button() == Qt.MouseButton.LeftButton:
-            self._pressed = False
-            self._dragging.stop()
-            self._request()
+        if self._pointer is not None and event.button() == Qt.MouseButton.LeftButton:
+            self._pointer = None
+            self.rest()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         page = max(self.viewport().width() // self.pitch - 1, 1)
@@ -265,10 +278,12 @@ class FilmStrip(QListView):
             Qt.Key.Key_Home: -len(self.view.steps),
             Qt.Key.Key_End: len(self.view.steps),
         }
-        if (offset := offsets.get(Qt.Key(event.key()))) is not None:
-            self.go(offset)
+        if event.key() in offsets and self.view.steps:
+            last, at = len(self.view.steps) - 1, self.currentIndex().row()
+            self.scrub_to(last if at < 0 else min(max(at + offsets[Qt.Key(event.key())], 0), last))
+            self._rest.start()
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self._request()
+            self.rest()
         else:
             event.ignore()
 
@@ -310,7 +325,9 @@ class _Cells(RowDelegate):
     def _paint_picture(self, painter: QPainter, room: QRect, step: StepSpan) -> None:
         image = self._film.thumbnails.of(step.picture) if step.picture else None
         if image is not None and not image.isNull():
-            painter.drawImage(_place(image, room, self._film.devicePixelRatioF()), image)
+            size = image.size() / self._film.devicePixelRatioF()
+            middle, across = Qt.AlignmentFlag.AlignCenter, Qt.LayoutDirection.LeftToRight
+            painter.drawImage(QStyle.alignedRect(across, middle, size, room), image)
             return
         words = "The picture cannot be read" if image is not None else ""
         if not step.picture:
@@ -318,13 +335,10 @@ class _Cells(RowDelegate):
         if words:
             painter.setPen(self.theme.colour("dim"))
             flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop | Qt.TextFlag.TextWordWrap
-            painter.save()
             inside = room.adjusted(6, 4, -4, -2)
             lines = max(inside.height() // painter.fontMetrics().lineSpacing(), 1)  # None is cut in half.
             inside.setHeight(lines * painter.fontMetrics().lineSpacing())
-            painter.setClipRect(inside)
             painter.drawText(inside, int(flags | Qt.TextFlag.TextWrapAnywhere), words[:_LONGEST])
-            painter.restore()
 
     def _paint_caption(self, painter: QPainter, room: QRect, step: StepSpan, *, viewed: bool) -> None:
         failed, struck = step.outcome == "failed", step.outcome in ("failed", "skipped")
@@ -341,9 +355,10 @@ def _inside(rect: QRect) -> QRect:
     return rect.adjusted(_GAP // 2, 2, -_GAP // 2, -2)
 
 
-def _place(image: QImage, room: QRect, ratio: float) -> QRect:
-    """Return where a picture fits completely into a cell, never larger than its own size."""
-    size = image.size() / ratio
-    size = size.scaled(size.boundedTo(room.size()), Qt.AspectRatioMode.KeepAspectRatio)
-    left = room.left() + (room.width() - size.width()) // 2
-    return QRect(QPoint(left, room.top() + (room.height() - size.height()) // 2), size)
+def paint_words(widget: QWidget, theme: Theme, words: str) -> None:
+    """Write in a widget that has nothing else to show."""
+    painter = QPainter(widget)
+    painter.setFont(theme.text_font())
+    painter.setPen(theme.colour("dim"))
+    painter.drawText(widget.rect().adjusted(10, 8, -10, -8), int(Qt.TextFlag.TextWordWrap), words)
+    painter.end()

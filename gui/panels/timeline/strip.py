@@ -5,20 +5,20 @@ from functools import partial
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QLabel, QSizePolicy, QToolBar, QToolButton, QWidget
+from PySide6.QtWidgets import QBoxLayout, QLabel, QSizePolicy, QToolBar, QToolButton, QWidget
 
-from core.debugger.steps.views import Side, StepView
+from core.debugger.steps.views import StepView
 from core.debugger.timeline.views import Speed, TimeView
 from gui.panels.runs.model import verdict_word
 from gui.panels.timeline import text as time_words
-from gui.panels.timeline.bar import TimeArea, no_steps
+from gui.panels.timeline.bar import TimeBar
 from gui.panels.timeline.film import FilmStrip
 from gui.theme.theme import Theme
 from gui.widgets.buttons import icon_button
 from gui.widgets.choices import titled_box
 from gui.widgets.layouts import holding, in_column, in_row
 from gui.widgets.remembered import CoverMode, Remembered, ShownPage
-from gui.widgets.words import OrWords, labelled, set_tone, small_label
+from gui.widgets.words import labelled, set_tone, small_label
 
 _KEY = "Ctrl+T"
 _NO_PICTURES = "no pictures were kept (pictures in the settings, --pictures)"
@@ -37,10 +37,10 @@ _SPEEDS: tuple[tuple[str, Speed], ...] = (
     ("1 s a step", "even"),
 )
 _SPEED_WORDS = "Playback speed: 1× is the speed of the run, with at most two seconds for LLMs"
-_SIDES: dict[Side | None, tuple[str, str]] = {
+_SIDES: dict[ShownPage, tuple[str, str]] = {
     "before": ("Before", "Show the page and its state before the action of the step (F4)"),
     "after": ("After", "Show the page and its state after the action of the step (F4)"),
-    None: ("Live", "Show the live page and the current step (Esc)"),
+    "live": ("Live", "Show the live page and the current step (Esc)"),
 }
 _COMPARISONS: dict[CoverMode, tuple[str, str]] = {
     "side": ("split-horizontal", "Show the page before the step next to the page after it (Ctrl+Alt+B)"),
@@ -90,37 +90,31 @@ class TimeStrip(QToolBar):
 
     shown_changed = Signal()
     """The time bar was shown or hidden."""
-    side_wanted = Signal(str)
-    """The page of the step in view to show, a `Side`."""
-    live_wanted = Signal()
-    """Show the live page and the current step."""
+    page_wanted = Signal(str)
+    """The page of the step in view to show, a `Side`, or "live" for the live page and the current step."""
     mode_wanted = Signal(str)
     """How to show the page before and after the step, a `CoverMode`."""
-    playing_changed = Signal(bool)
-    """Start or stop the playback of the run in view."""
 
     def __init__(self, theme: Theme, remembered: Remembered, parent: QWidget | None = None) -> None:
         super().__init__("Steps", parent)
         self._theme = theme
         self._remembered = remembered
-        self._playing = self._low = False
+        self._low = False
         self._step = StepView(run=0, number=0)
         self._page: ShownPage = "live"
-        self._viewed = (0, 0)
         self.setObjectName("timeStrip")
         self.setMovable(False)
         self.setFloatable(False)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
-        self.area = TimeArea(theme)
-        self.bar = self.area.bar
         self.film = FilmStrip(theme)
+        self.film.framed.connect(self._name)
+        self.bar = TimeBar(theme, self.film)
         self.grip = HeightGrip(theme)
         self.grip.grown.connect(self._on_grown)
         inside = QWidget(self)
         self._left, right = holding(self._named(theme)), holding(self._controls(theme))
         right.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
-        self.film_or_words = OrWords(self.film, inside)
-        row = in_row(None, self._left, (self.film_or_words, 1), right, spacing=0)
+        row = in_row(None, self._left, (self.film, 1), right, spacing=0)
         self.details = self._details(theme)
         in_column(inside, row, self.grip, self.details, spacing=0)
         self.addWidget(inside)
@@ -135,16 +129,14 @@ class TimeStrip(QToolBar):
         """Return the part that names the step and chooses its page."""
         self.title, self.words, self.where = QLabel(self), small_label(theme), small_label(theme)
         self.title.setFont(theme.text_font(bold=True))
-        self.sides: dict[Side | None, QToolButton] = {}
-        self._group = QButtonGroup(self)
-        for side, (text, words) in _SIDES.items():
-            button = self.sides[side] = labelled(QToolButton(self), text, words)
+        self.sides: dict[ShownPage, QToolButton] = {}
+        for page, (text, words) in _SIDES.items():
+            button = self.sides[page] = labelled(QToolButton(self), text, words)
             button.setText(text)
             button.setCheckable(True)
             button.setProperty("segment", True)
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-            button.clicked.connect(lambda _on=False, side=side: self._on_side(side))
-            self._group.addButton(button)
+            button.clicked.connect(lambda _on=False, page=page: self._on_side(page))
         self._naming = in_column(
             None,
             in_row(None, self.title, (self.words, 1), spacing=6),
@@ -159,8 +151,9 @@ class TimeStrip(QToolBar):
     def _controls(self, theme: Theme) -> QBoxLayout:
         """Return the buttons at the right."""
         button = partial(self._button, theme)
-        self.play = button("play", f"{_PLAY} ({_PLAY_KEY})", self.toggle_playing)
+        self.play = button("play", f"{_PLAY} ({_PLAY_KEY})", None)
         self.play.setCheckable(True)
+        self.play.toggled.connect(self._on_playing)
         self.speed = titled_box(_SPEEDS, "Speed", _SPEED_WORDS)
         self.speed.setFont(theme.small_font())
         self.speed.setCurrentIndex(self.speed.findData(self._remembered.play_speed))
@@ -199,7 +192,7 @@ class TimeStrip(QToolBar):
         hide = button("close", f"Hide the time bar ({_KEY} shows it again)", lambda: self.show_bar(on=False))
         buttons = (self.fold, closer, farther, self.fit, hide)
         head = in_row(None, (self.facts, 1), *buttons, margins=(12, 0, 6, 0), spacing=2)
-        return holding(in_column(None, head, self.area, margins=(0, 0, 0, 1), spacing=1))
+        return holding(in_column(None, head, self.bar, margins=(0, 0, 0, 1), spacing=1))
 
     @Slot(object)
     def show_times(self, view: TimeView) -> None:
@@ -208,15 +201,15 @@ class TimeStrip(QToolBar):
         if view.steps and not any(step.picture for step in view.steps):
             facts = f"{facts} · {_NO_PICTURES}"
         self.facts.setText(facts or "Time bar")
-        self.area.show_times(view)
-        self.film.show_times(view)
-        self.film_or_words.say(view.problem or ("" if view.steps else no_steps(view)))
+        for shown in (self.bar, self.film):
+            shown.show_times(view)
+            shown.setAccessibleDescription(time_words.description(view))
         self._name()
 
     def show_step(self, step: StepView) -> None:
         """Show which page of which step the window shows."""
         self._step = step
-        self.show_viewed(step.run, step.number)
+        self.film.show_viewed(step.run, step.number)
         acted = step.row is not None and step.row.outcome != "pending"
         for side in ("before", "after"):
             words = _SIDES[side][1]
@@ -234,18 +227,8 @@ class TimeStrip(QToolBar):
         self._name()
 
     def _check_side(self) -> None:
-        checked: dict[ShownPage, Side | None] = {"before": "before", "after": "after", "live": None}
-        self._group.setExclusive(False)
-        for side, button in self.sides.items():
-            button.setChecked(self._page in checked and checked[self._page] == side)
-        self._group.setExclusive(True)
-
-    def show_viewed(self, run: int, number: int) -> None:
-        """Mark a step as the one in view, also while only its picture is shown."""
-        self._viewed = (run, number)
-        self.bar.show_viewed(run, number)
-        self.film.show_viewed(run, number)
-        self._name()
+        for page, button in self.sides.items():
+            button.setChecked(page == self._page)
 
     def show_mode(self, mode: CoverMode) -> None:
         """Show how the page before and after the step is shown."""
@@ -255,7 +238,7 @@ class TimeStrip(QToolBar):
     def flip(self) -> None:
         """Show the other page of the step in view."""
         shown = self._step.side if not self._step.live else "after"
-        self.side_wanted.emit("before" if shown == "after" else "after")
+        self.page_wanted.emit("before" if shown == "after" else "after")
 
     @property
     def why_no_flip(self) -> str:
@@ -287,30 +270,14 @@ class TimeStrip(QToolBar):
             self._low = on
             self._fold_film()
 
-    @property
-    def is_playing(self) -> bool:
-        return self._playing
-
-    def toggle_playing(self) -> None:
-        """Play back the run in view, or stop at the step that is shown."""
-        self._set_playing(not self._playing)
-
-    def stop_playing(self) -> None:
-        """Stop at the step that is shown."""
-        self._set_playing(False)
-
-    def _set_playing(self, on: bool) -> None:
-        changed, self._playing = on != self._playing, on
-        self.play.setChecked(on)
+    def _on_playing(self, on: bool) -> None:
         self.play.setIcon(self._theme.icon("debug-pause" if on else "play"))
         words = "Pause at this step" if on else _PLAY
         labelled(self.play, words, f"{words} ({_PLAY_KEY})")
-        if changed:
-            self.playing_changed.emit(on)
 
     def _name(self) -> None:
         """Name the step in view, and its run with its result."""
-        run, number = self._viewed
+        run, number = self.film.viewed
         view = self.film.view
         known = view.row if view.run == run else None
         last = max([number, *(step.number for step in view.steps)]) if known is not None else 0
@@ -326,7 +293,7 @@ class TimeStrip(QToolBar):
 
     def _where(self) -> str:
         """Return which page is in view, and which the panels describe if that is another one."""
-        number, step = self._viewed[1], self._step
+        number, step = self.film.viewed[1], self._step
         if not number:
             return ""
         if self._page == "restored":
@@ -337,12 +304,9 @@ class TimeStrip(QToolBar):
             return f"now, {panels}"
         return f"page and panels {page}" if page == panels else f"page {page}; panels {panels}"
 
-    def _on_side(self, side: Side | None) -> None:
+    def _on_side(self, page: ShownPage) -> None:
         self._check_side()  # It changes with what is shown.
-        if side is None:
-            self.live_wanted.emit()
-        else:
-            self.side_wanted.emit(side)
+        self.page_wanted.emit(page)
 
     def _on_speed(self) -> None:
         self._remembered.play_speed = self.speed.currentData()
@@ -364,7 +328,7 @@ class TimeStrip(QToolBar):
         way = QBoxLayout.Direction.LeftToRight if folded else QBoxLayout.Direction.TopToBottom
         for layout in (self._naming, self._controlling):
             layout.setDirection(way)
-        self.film_or_words.setVisible(not folded)
+        self.film.setVisible(not folded)
         self.grip.setVisible(not folded)
         self._fit()
         self.folder.setIcon(self._theme.icon("chevron-down" if folded else "chevron-up"))
@@ -373,7 +337,7 @@ class TimeStrip(QToolBar):
 
     def _set_height(self, height: int) -> None:
         self._remembered.film_height = height
-        self.film_or_words.setFixedHeight(self._remembered.film_height)
+        self.film.setFixedHeight(self._remembered.film_height)
 
     def _fit(self) -> None:
         # By default a combo box is too high for the line of buttons.
@@ -383,7 +347,7 @@ class TimeStrip(QToolBar):
         self._left.setMaximumWidth(_WIDEST if self._folded else width)
 
     def _on_grown(self, pixels: int) -> None:
-        self._set_height(self.film_or_words.height() + pixels)
+        self._set_height(self.film.height() + pixels)
 
     def _on_folded(self, on: bool) -> None:
         self._remembered.waits_folded = on

@@ -19,6 +19,15 @@ MARKS: dict[MarkKind, tuple[str, str, str]] = {
 """The sign, the colour token and the name of each kind of mark; each kind has a different sign."""
 
 
+_NONE = "No run is in view. F10 takes the first step; its steps, calls and waits appear here over time."
+_BEGINNING = "The run has no steps yet. F10 takes the first one."
+
+
+def no_steps(view: TimeView) -> str:
+    """Return why a view has no steps, and what to do."""
+    return view.problem or (_BEGINNING if view.run else _NONE)
+
+
 def summary(view: TimeView) -> str:
     """Return a one-line summary of the run."""
     if not view.steps:
@@ -80,8 +89,8 @@ def mark_words(mark: TimeMark) -> str:
 
 def description(view: TimeView) -> str:
     """Return a description of the bar as sentences, short enough to listen to."""
-    if view.problem or not view.steps:
-        return view.problem or "No step has been taken yet."
+    if not view.steps:
+        return no_steps(view)
     longest = sorted(view.steps, key=lambda step: step.begun - step.ended)[:3]
     lines = [summary(view)]
     if not view.untimed:

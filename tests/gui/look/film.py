@@ -67,7 +67,7 @@ def film_dark_pages(studio: Studio) -> None:
 
 def film_thousand(studio: Studio) -> None:
     _begin(studio, 1000)
-    studio.window.time.film.go(500)
+    studio.window.time.film.scrub_to(504)
     studio.settle()
 
 
@@ -101,7 +101,7 @@ def _pair(number: int = 3, *, after: bool = True) -> StepPictures:
 def scrubbed(studio: Studio) -> None:
     _begin(studio)
     studio.timeline.steps[18, 3] = _pair()
-    studio.window.time.film._scrub(2)
+    studio.window.time.film.scrub_to(2)
 
 
 def _compared(studio: Studio, mode: str, *, after: bool = True) -> None:
@@ -177,7 +177,7 @@ def run_card_without_steps(studio: Studio) -> None:
 
 def playing(studio: Studio) -> None:
     _begin(studio)
-    studio.window.time.toggle_playing()
+    studio.window.time.play.toggle()
 
 
 def preview(studio: Studio) -> QWidget:

@@ -225,7 +225,7 @@ def seen(window: MainWindow, page: DrawnPage) -> tuple[object, ...]:
         [bound.action.isChecked() for bound in window.commands],
         [bound.action.text() for bound in window.commands],
         (window.layouts.current, window.theme.text_size, window.elements.pinned, window.page.cover.mode),
-        (window.time.details.isVisible(), window.time.film_or_words.isVisible(), window.time.is_playing),
+        (window.time.details.isVisible(), window.time.film.isVisible(), window.time.play.isChecked()),
         window.plan.editing,
         (window.page.messages.isVisible(), window.page.messages.text.text()),
     )
@@ -269,7 +269,7 @@ def test_each_does_something_when_its_key_is_pressed(
                 left.remove(name)
                 silent += [name] if do_nothing_at(installed, name, page, session) else []
                 installed.page.set_pointing(False)
-                installed.time.stop_playing()
+                installed.time.play.setChecked(False)
                 at(stage)
     assert (silent, left) == ([], {"undo_edit", "redo_edit"})
     installed.history.record(Reversible("add a breakpoint", lambda done: done(""), lambda done: done("")))

@@ -38,7 +38,7 @@ def test_what_is_read_follows_the_step_in_view_and_the_time_bar_is_reached_by_it
     qtbot.waitUntil(lambda: len([row for row in window.log.model.of_step if row.source != "call"]) == 10)
     service.changed.send(reading_samples.times())
     qtbot.waitUntil(lambda: len(window.time.bar.view.steps) == 5)
-    assert window.time.bar.viewed.number == 5
+    assert window.time.film.at.number == 5
     choices = [window.diff.other.itemText(at) for at in range(window.diff.other.count())]
     assert [text[:7] for text in choices[1:]] == [f"step {number}:" for number in range(1, 6)]
     service.changed.send(reading_samples.times())
@@ -57,7 +57,8 @@ def test_what_is_read_follows_the_step_in_view_and_the_time_bar_is_reached_by_it
     assert window.time.film.isVisible()
     service.changed.send(reading_samples.times())
     qtbot.waitUntil(lambda: len(window.time.bar.view.steps) == 5)
-    window.time.bar.go(-2)
+    window.time.film.scrub_to(2)
+    window.time.film.rest()
     assert session.asked[-1] == ("show_step", 18, 3)
 
 
@@ -98,7 +99,7 @@ def test_the_axis_says_which_page_of_which_step_is_in_view(window, controller, s
     service.changed.send(reading_samples.times())
     qtbot.waitUntil(lambda: window.time.title.text() == "Step 5 of 5")
     sides = window.time.sides
-    assert sides[None].isChecked()
+    assert sides["live"].isChecked()
     assert not sides["before"].isEnabled()  # Step 5 is under review: now is before it.
     assert not window.actions_by_name["flip"].isEnabled()
     session.step_changed.send(samples.recorded_step())
@@ -111,7 +112,7 @@ def test_the_axis_says_which_page_of_which_step_is_in_view(window, controller, s
     assert window.page.state_words.text().startswith("After step 3 of run 18")
     qtbot.keyClick(window, Qt.Key.Key_F4)
     assert session.asked[-1] == ("show_step", 18, 3, "before")
-    sides[None].click()
+    sides["live"].click()
     assert session.asked[-1] == ("show_now",)
     service.changed.send(reading_samples.times())
     done = samples.STEP.replace(row=samples.step_row(18, 5, outcome="done"))
@@ -140,8 +141,8 @@ def test_scrubbing_shows_steps_over_the_page_and_only_the_last_of_those_overtake
     service.look = lambda run, number: answers.append(number)
     service.changed.send(reading_samples.times())
     qtbot.waitUntil(lambda: len(window.time.film.view.steps) == 5)
-    for number in (1, 2, 3, 4):
-        window.time.film.scrubbed.emit(18, number)
+    for at in range(4):
+        window.time.film.scrub_to(at)
     assert answers == [1]  # One is read at a time.
     service.looked.send(pictures(1))
     qtbot.waitUntil(lambda: answers == [1, 4])
@@ -155,11 +156,11 @@ def test_scrubbing_shows_steps_over_the_page_and_only_the_last_of_those_overtake
     assert window.time.title.text() == "Step 4 of 5"  # Not that of the run that goes on.
     assert window.time.where.text() == "page before step 4; panels before step 5"
     assert window.time.sides["before"].isChecked()
-    window.time.film.step_requested.emit(18, 4)
+    window.time.film.rest()
     assert session.asked[-1] == ("show_step", 18, 4)
     session.step_changed.send(samples.STEP)
     qtbot.waitUntil(lambda: not window.page.covered)
-    assert window.time.sides[None].isChecked()
+    assert window.time.sides["live"].isChecked()
 
 
 @pytest.mark.parametrize("live", [True, False])
@@ -170,7 +171,7 @@ def test_escape_while_scrubbing_returns_to_the_step_before(window, controller, s
     qtbot.waitUntil(lambda: len(window.time.film.view.steps) == 5 and window.step_in_view == before)
     film, now = window.time.film, window.actions_by_name["now"]
     assert now.isEnabled() == (not live)
-    film.go(-2)
+    film.scrub_to(film.currentIndex().row() - 2)
     qtbot.waitUntil(now.isEnabled)
     session.asked.clear()
     now.trigger()
@@ -187,8 +188,8 @@ def test_a_look_at_a_page_after_a_step_ends_with_the_live_page(window, controlle
     session.step_changed.send(samples.recorded_step().replace(side="after"))
     qtbot.waitUntil(lambda: window.time.sides["after"].isChecked())
     session.step_changed.send(samples.STEP)
-    qtbot.waitUntil(lambda: window.time.sides[None].isChecked())
-    window.time.film.scrubbed.emit(18, 2)
+    qtbot.waitUntil(lambda: window.time.sides["live"].isChecked())
+    window.time.film.scrub_to(1)
     service.looked.send(pictures(2))
     qtbot.waitUntil(lambda: window.page.state_words.text().startswith("Before step 2"))
     assert window.time.sides["before"].isChecked()

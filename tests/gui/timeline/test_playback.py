@@ -40,7 +40,7 @@ def show_next(window, session, qtbot, count):
             answered += 1
             session.step_changed.send(recorded(shown(session)[-1]))
         qtbot.waitUntil(
-            lambda answered=answered: len(shown(session)) > answered or not window.time.is_playing
+            lambda answered=answered: len(shown(session)) > answered or not window.time.play.isChecked()
         )
 
 
@@ -48,7 +48,7 @@ def test_from_its_end_it_is_played_from_its_beginning_to_its_last_step(playing, 
     playing.actions_by_name["play_back"].trigger()
     show_next(playing, session, qtbot, 5)
     session.step_changed.send(samples.STEP)  # The last step is the one under way.
-    qtbot.waitUntil(lambda: not playing.time.is_playing)
+    qtbot.waitUntil(lambda: not playing.time.play.isChecked())
     assert shown(session) == [1, 2, 3, 4, 5]
     assert {one[0] for one in session.asked} == {"show_step"}
 
@@ -62,7 +62,7 @@ def test_it_is_played_from_a_step_in_its_middle_until_escape_or_another_choice(p
     show_next(playing, session, qtbot, 2)
     assert shown(session) == [3, 4]
     playing.actions_by_name["play_back"].trigger()
-    assert not playing.time.is_playing
+    assert not playing.time.play.isChecked()
 
 
 def test_escape_stops_at_the_step_that_is_shown(playing, session, qtbot):
@@ -71,7 +71,7 @@ def test_escape_stops_at_the_step_that_is_shown(playing, session, qtbot):
     qtbot.waitUntil(lambda: len(shown(session)) == 2)
     playing.activateWindow()
     qtbot.keyClick(playing, Qt.Key.Key_Escape)
-    assert not playing.time.is_playing
+    assert not playing.time.play.isChecked()
     assert ("show_now",) not in session.asked
 
 
@@ -81,4 +81,4 @@ def test_another_step_chosen_by_the_person_stops_it(playing, session, qtbot, mon
     session.step_changed.send(recorded(1))
     qtbot.waitUntil(lambda: playing.step_in_view.number == 1)
     session.step_changed.send(recorded(4))
-    qtbot.waitUntil(lambda: not playing.time.is_playing)
+    qtbot.waitUntil(lambda: not playing.time.play.isChecked())

@@ -7,33 +7,33 @@ from PySide6.QtWidgets import QApplication
 
 from core.debugger.timeline.views import TimeMark, TimeView
 from gui.panels.timeline import text as time_words
-from gui.panels.timeline.bar import TimeArea
-from gui.panels.timeline.painter import ROWS
+from gui.panels.timeline.bar import ROWS
 from gui.panels.timeline.strip import TimeStrip
 from gui.widgets.remembered import Remembered
 from tests.gui import reading_samples as samples
 
 
 @pytest.fixture
-def area(qtbot, theme):
-    area = TimeArea(theme)
-    qtbot.addWidget(area)
-    area.resize(1200, 120)
-    area.show()
-    qtbot.waitExposed(area)
-    return area
+def strip(qtbot, theme, settings):
+    strip = TimeStrip(theme, Remembered(settings))
+    qtbot.addWidget(strip)
+    strip.show_bar(on=True)
+    strip.resize(1200, 200)
+    strip.show()
+    qtbot.waitExposed(strip)
+    return strip
 
 
 @pytest.fixture
-def bar(area):
-    area.show_times(samples.times())
-    return area.bar
+def bar(strip):
+    strip.show_times(samples.times())
+    return strip.bar
 
 
 @pytest.fixture
-def asked(bar):
+def asked(strip):
     steps = []
-    bar.step_requested.connect(lambda run, number: steps.append((run, number)))
+    strip.film.step_requested.connect(lambda run, number: steps.append((run, number)))
     return steps
 
 
@@ -42,12 +42,18 @@ def middle(bar, at):
     return bar.scale.x((step.begun + step.ended) / 2)
 
 
-def test_without_a_run_or_steps_it_says_what_to_do(area):
-    assert "F10" in area.or_words.words.text()
-    area.show_times(TimeView(run=18))
-    assert "has no steps yet" in area.or_words.words.text()
-    area.show_times(TimeView(run=18, problem="It cannot be read."))
-    assert area.or_words.words.text() == "It cannot be read."
+def test_without_a_run_or_steps_it_says_what_to_do(strip):
+    for view, words in (
+        (TimeView(), "F10"),
+        (TimeView(run=18), "has no steps yet"),
+        (TimeView(run=18, problem="It cannot be read."), "It cannot be read."),
+    ):
+        strip.film.show_viewed(view.run, 0)
+        strip.show_times(view)
+        assert words in strip.bar.words_at(10, 10)
+        assert words in strip.film.words_at(QPoint(10, 10))
+        assert words in strip.bar.accessibleDescription()
+        assert not strip.bar.grab().isNull()
 
 
 def test_what_lies_under_the_pointer_is_described_in_words(bar):
@@ -73,42 +79,51 @@ def test_a_failed_call_says_why(bar):
 
 
 def test_a_click_leads_to_the_step_and_a_drag_does_not(bar, asked, qtbot):
-    place = QPoint(round(middle(bar, 2)) + 6, ROWS.steps + 4)
-    qtbot.mouseClick(bar, Qt.MouseButton.LeftButton, pos=place)
+    place = QPoint(round(middle(bar, 2)), ROWS.steps + 4)
+    qtbot.mouseClick(bar.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert asked == [(18, 3)]
     bar.zoom_by(5)
     left = bar.scale.left
-    qtbot.mousePress(bar, Qt.MouseButton.LeftButton, pos=place)
-    qtbot.mouseMove(bar, place - QPoint(60, 0))
-    qtbot.mouseRelease(bar, Qt.MouseButton.LeftButton, pos=place - QPoint(60, 0))
+    qtbot.mousePress(bar.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    qtbot.mouseMove(bar.viewport(), place - QPoint(60, 0))
+    qtbot.mouseRelease(bar.viewport(), Qt.MouseButton.LeftButton, pos=place - QPoint(60, 0))
     assert asked == [(18, 3)]
     assert bar.scale.left > left
 
 
-def test_a_drag_over_the_whole_bar_scrubs_and_the_release_rests_on_the_step(bar, asked, qtbot):
+def test_a_click_on_a_mark_leads_to_its_step(bar, asked, qtbot):
+    mark = next(mark for mark in bar.view.marks if mark.step == 3)
+    qtbot.mouseClick(
+        bar.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(round(bar.scale.x(mark.time)) + 3, 4)
+    )
+    assert asked == [(18, 3)]
+
+
+def test_a_drag_over_the_whole_bar_scrubs_and_the_release_rests_on_the_step(strip, bar, asked, qtbot):
     scrubbed = []
-    bar.scrubbed.connect(lambda run, number: scrubbed.append(number))
-    y = ROWS.steps + 4
-    qtbot.mousePress(bar, Qt.MouseButton.LeftButton, pos=QPoint(round(middle(bar, 0)) + 6, y))
-    for at in (1, 2, 3):
-        qtbot.mouseMove(bar, QPoint(round(middle(bar, at)) + 6, y))
+    strip.film.scrubbed.connect(lambda run, number: scrubbed.append(number))
+    places = [QPoint(round(middle(bar, at)), ROWS.steps + 4) for at in range(4)]
+    qtbot.mousePress(bar.viewport(), Qt.MouseButton.LeftButton, pos=places[0])
+    for place in places[1:]:
+        qtbot.mouseMove(bar.viewport(), place)
     assert asked == []
-    qtbot.mouseRelease(bar, Qt.MouseButton.LeftButton, pos=QPoint(round(middle(bar, 3)) + 6, y))
+    qtbot.mouseRelease(bar.viewport(), Qt.MouseButton.LeftButton, pos=places[3])
     assert scrubbed == [2, 3, 4]
     assert asked == [(18, 4)]
 
 
-def test_keys_go_through_the_steps(bar, asked, qtbot):
-    bar.show_viewed(18, 3)
+def test_keys_go_through_the_steps_and_rest_on_the_last_of_them(strip, bar, asked, qtbot):
+    scrubbed = []
+    strip.film.scrubbed.connect(lambda run, number: scrubbed.append(number))
+    strip.film.show_viewed(18, 3)
     for key in (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home, Qt.Key.Key_End):
         qtbot.keyClick(bar, key)
-    assert asked == [(18, 2), (18, 4), (18, 1), (18, 5)]
-    bar.show_viewed(18, 5)
+    assert scrubbed == [2, 3, 1, 5]
     qtbot.keyClick(bar, Qt.Key.Key_Right)
-    assert asked[-1] == (18, 5)
+    qtbot.waitUntil(lambda: asked == [(18, 5)])
 
 
-def test_wheel_and_keys_zoom_and_0_fits_again(area, bar, qtbot):
+def test_wheel_and_keys_zoom_and_0_fits_again(bar, qtbot):
     turned = QWheelEvent(
         QPointF(300, 20),
         QPointF(300, 20),
@@ -119,23 +134,24 @@ def test_wheel_and_keys_zoom_and_0_fits_again(area, bar, qtbot):
         Qt.ScrollPhase.NoScrollPhase,
         False,
     )
-    QApplication.sendEvent(bar, turned)
-    assert bar.scale.zoom > 1.4
-    assert area.slider.isVisible()
-    area.slider.setValue(40)
-    assert bar.scale.left == 40
+    QApplication.sendEvent(bar.viewport(), turned)
+    assert bar.zoom > 1.4
+    slider, left = bar.horizontalScrollBar(), bar.scale.left
+    assert slider.isVisible()
+    slider.setValue(slider.value() + 40)
+    assert bar.scale.left == left + 40
     qtbot.keyClick(bar, Qt.Key.Key_Plus)
     qtbot.keyClick(bar, Qt.Key.Key_0)
-    assert bar.scale.zoom == 1.0
-    assert not area.slider.isVisible()
+    assert bar.zoom == 1.0
+    assert not slider.isVisible()
 
 
-def test_zoom_stays_while_the_same_run_goes_on_and_not_for_another(area, bar):
+def test_zoom_stays_while_the_same_run_goes_on_and_not_for_another(strip, bar):
     bar.zoom_by(4)
-    area.show_times(samples.times(6))
-    assert bar.scale.zoom == 4.0
-    area.show_times(samples.times().replace(run=19))
-    assert bar.scale.zoom == 1.0
+    strip.show_times(samples.times(6))
+    assert bar.zoom == 4.0
+    strip.show_times(samples.times().replace(run=19))
+    assert bar.zoom == 1.0
 
 
 def test_waits_are_drawn_to_scale_when_asked(bar):
@@ -148,34 +164,31 @@ def test_waits_are_drawn_to_scale_when_asked(bar):
     assert "Drawn shorter" not in bar.words_at(bar.scale.x(held.begun + 4), ROWS.calls + 2)
 
 
-def test_hundreds_of_steps_are_drawn_and_only_those_in_view(area, qtbot):
-    area.show_times(samples.times(800, 1.0))
-    bar = area.bar
+def test_hundreds_of_steps_are_drawn_and_only_those_in_view(strip):
+    strip.show_times(samples.times(800, 1.0))
+    bar = strip.bar
     assert not bar.grab().isNull()
     bar.zoom_by(100, 600)
-    drawn = []
-    real = bar._painter._step
-    bar._painter._step = lambda painter, step, *rest: (drawn.append(step.number), real(painter, step, *rest))
-    bar._repaint()
-    bar.grab()
-    assert 0 < len(drawn) < 30
+    drawn = {box.words().partition(",")[0] for box in bar._boxes(0, bar.width())}
+    assert 0 < sum(words.startswith("Step") for words in drawn) < 30
+    assert not bar.grab().isNull()
 
 
-def test_hostile_words_are_only_text(area):
+def test_hostile_words_are_only_text(strip):
     view = samples.times()
     step = view.steps[0].replace(action="<b>x\x00</b>\u202e" + "y" * 100_000)
     mark = TimeMark(time=step.begun, step=1, kind="error", text="<img src=x>" + "z" * 100_000)
-    area.show_times(view.replace(steps=(step, *view.steps[1:]), marks=(mark,)))
-    assert not area.bar.grab().isNull()
-    assert len(area.bar.words_at(10, ROWS.steps + 2)) < 1000
+    strip.show_times(view.replace(steps=(step, *view.steps[1:]), marks=(mark,)))
+    assert not strip.bar.grab().isNull()
+    assert len(strip.bar.words_at(10, ROWS.steps + 2)) < 1000
 
 
-def test_the_description_tells_it_to_those_who_cannot_see_it(bar):
+def test_the_description_tells_it_to_those_who_cannot_see_it(strip, bar):
     description = bar.accessibleDescription()
     assert "Run 18 · 5 steps" in description
     assert "The longest: step" in description
     assert "Going back, step 5: Went back to step 3, the page exact" in description
-    bar.show_viewed(18, 3)
+    strip.film.show_viewed(18, 3)
     assert bar.accessibleName().startswith("Time bar. Step 3")
     assert "failed" in bar.accessibleName()
 

@@ -146,15 +146,15 @@ def test_height_and_presence_of_the_filmstrip_are_remembered(qtbot, theme, setti
     strip = TimeStrip(theme, Remembered(settings))
     qtbot.addWidget(strip)
     strip.show_times(pictured(5))
-    height = strip.film_or_words.height()
+    height = strip.film.height()
     qtbot.keyClick(strip.grip, Qt.Key.Key_Down)
-    assert strip.film_or_words.height() > height
+    assert strip.film.height() > height
     strip.toggle_film()
     again = TimeStrip(theme, Remembered(settings))
     qtbot.addWidget(again)
     again.show_times(pictured(5))
-    assert again.film_or_words.isHidden()
-    assert again.film_or_words.height() == strip.film_or_words.height()
+    assert again.film.isHidden()
+    assert again.film.height() == strip.film.height()
 
 
 def test_a_run_without_any_picture_says_how_to_have_them(qtbot, theme, settings):

@@ -57,15 +57,15 @@ class Picture(QWidget):
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
 
-    def show_screenshot(
-        self, view: ScreenshotView, image: QImage | None = None, *, missing: str = ""
-    ) -> None:
-        """Show a picture, given as `image` if it was decoded before; `missing` is shown if there is none."""
+    def show_screenshot(self, view: ScreenshotView, image: QImage | None = None) -> None:
+        """Show a picture, given as `image` if it was decoded before, or why there is none."""
         if image is not None or view.data != self._view.data or (self.image.isNull() and not self.words):
             self.image = read_picture(view.data) if image is None else image
             self._scaled = QImage()
         self._view = view
-        self.words = "" if not self.image.isNull() else _BAD_PICTURE if view.data else missing or _NO_PICTURE
+        self.words = (
+            "" if not self.image.isNull() else _BAD_PICTURE if view.data else view.missing or _NO_PICTURE
+        )
         self.setAccessibleName(self.words or f"Picture of the recorded step. {view.caption}")
         self.set_fitted(self._fitted)
         self.update()

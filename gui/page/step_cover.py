@@ -21,11 +21,9 @@ class _Shown(NamedTuple):
     view: ScreenshotView = ScreenshotView()
     image: QImage | None = None
     """Decoded before, if it is not None."""
-    missing: str = ""
-    """Why there is none."""
 
 
-_LOADING = _Shown(missing="Reading the picture…")
+_LOADING = _Shown(ScreenshotView(missing="Reading the picture…"))
 
 
 class StepCover(QWidget):
@@ -81,17 +79,14 @@ class StepCover(QWidget):
         if (step.run, step.number) != self._step or self.shown == "restored":
             self._shown = {"before": _LOADING, "after": _LOADING}
         shot = step.screenshot
-        self._shown[step.side] = _Shown(shot, missing=shot.missing)
+        self._shown[step.side] = _Shown(shot)
         self._side = step.side
         self._show(step.run, step.number, step.observation.url, shot.caption or step.action.action)
 
     def show_pictures(self, view: StepPictures, before: QImage, after: QImage) -> None:
         """Cover the page with these decoded pictures of a step; its other parts are shown later."""
         row = view.row
-        self._shown = {
-            "before": _Shown(view.before, before, view.no_before),
-            "after": _Shown(view.after, after, view.no_after),
-        }
+        self._shown = {"before": _Shown(view.before, before), "after": _Shown(view.after, after)}
         caption = view.before.caption if row is None else f"Step {row.number}: {row.in_words}"
         self._show(view.run, view.number, row.url if row else "", caption, restored=view.restored)
 
@@ -146,10 +141,10 @@ class StepCover(QWidget):
         if self._step is None:
             return
         left = self._shown[self._side if one else "before"]
-        self.picture.show_screenshot(left.view, left.image, missing=left.missing)
+        self.picture.show_screenshot(left.view, left.image)
         after = self._shown["after"]
         if not one:
-            self.after.show_screenshot(after.view, after.image, missing=after.missing)
+            self.after.show_screenshot(after.view, after.image)
         self.picture.show_after(self.after.image if self.mode == "slider" else None)
         missing = self.after.words if self.mode == "slider" else ""
         caption = " · ".join(filter(None, (self._caption, missing)))

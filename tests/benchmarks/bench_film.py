@@ -157,7 +157,7 @@ def main() -> None:
             taken.append(bench.until(lambda: bench.looked))
         bench.tell("a step large, read and decoded", taken)
         print(
-            f"thumbnails take {film.thumbnails.bytes / 1e6:.1f} MB; a picture {len(pictures[0]) / 1e3:.0f} kB"
+            f"thumbnails take {film.thumbnails.total_bytes / 1e6:.1f} MB; a picture {len(pictures[0]) / 1e3:.0f} kB"
         )
         film.deleteLater()
         bench.session.close()

@@ -14,7 +14,6 @@ from core.browser.log.records import (
 from core.debugger.compare.views import PairView, Part
 from core.debugger.provenance.views import Lead, Offer, SourcePlace, WhyView
 from core.debugger.timeline.views import (
-    CostPoint,
     HeldSpan,
     PageLogView,
     PhaseSpan,
@@ -165,7 +164,7 @@ def times(count: int = 5, wait: float = 8.0) -> TimeView:
                 why=f"Step {number} was held at the review, for the person",
             )
         )
-        costs.append(CostPoint(time=at + 1.7, cost=round(0.0031 * number, 6)))
+        costs.append((at + 1.7, round(0.0031 * number, 6)))
         at = step.ended + 0.05
     marks = (
         TimeMark(time=START + 2.4, step=1, kind="breakpoint", text="Stopped at review: state entered: item"),

@@ -19,7 +19,7 @@ from core.debugger.run_commands import AgentSettings, RunCommands, TaskCommands,
 from core.debugger.service import ChangeAnswer
 from core.debugger.session_view import RunsView, SessionView
 from core.debugger.steps.views import PersonQuestion, StepView
-from core.debugger.timeline.views import FilmPictures, StepPictures
+from core.debugger.timeline.views import StepPictures
 from core.schema.events import LogLine
 from core.schema.signal import Signal as CoreSignal
 from gui.panels.runs.panel import RunsPanel
@@ -128,7 +128,7 @@ class PicturingService(AskedService):
 
     def read_pictures(self, names: tuple[str, ...]) -> None:
         self.asked.append(("read_pictures", names))
-        self.pictured.send(FilmPictures(pictures=tuple((one, self.pictures.get(one, b"")) for one in names)))
+        self.pictured.send({one: self.pictures.get(one, b"") for one in names})
 
     def look(self, run: int, number: int) -> None:
         self.asked.append(("look", run, number))

@@ -1,35 +1,27 @@
 """Pictures of the page: before and after a step, and those of the filmstrip."""
 
-from collections.abc import Iterable
-
-from core.debugger.steps.view import not_read, picture, screenshot_view, step_after
+from core.debugger.steps.view import not_read, screenshot_view, step_after
 from core.debugger.steps.views import ScreenshotView
-from core.debugger.timeline.views import FilmPictures, StepPictures
-from core.schema.step import BlobHash, Observed, record_of
+from core.debugger.timeline.views import StepPictures
+from core.schema.step import Observed, record_of
 from core.trace.records import StepDetail
 from core.trace.store import TraceStore
 
 _NOT_KEPT = "was not taken or not kept (pictures in the settings, --pictures)."
 
 
-def film_pictures(store: TraceStore, names: Iterable[BlobHash]) -> FilmPictures:
-    """Return these pictures; one that is missing or damaged has no bytes."""
-    return FilmPictures(pictures=tuple((name, picture(store, name)) for name in names))
-
-
 def step_pictures(store: TraceStore, run: int, number: int) -> StepPictures:
     """Return the page as a step observed it, and as the next step of the same run observed it; raises TraceError."""
     detail = store.step(run, number)
-    before = screenshot_view(store, detail)
-    after, no_after = _after(store, detail)
+    following, why = step_after(store, detail)
     return StepPictures(
         run=run,
         number=number,
         row=detail.row,
-        before=before,
-        after=after,
-        no_before="" if before.data else _missing(detail, f"The picture before step {number}"),
-        no_after=no_after,
+        before=_shot(store, detail, f"The picture before step {number}"),
+        after=ScreenshotView(missing=why)
+        if following is None
+        else _shot(store, following, f"The picture after step {detail.row.number}").replace(box=None),
     )
 
 
@@ -39,28 +31,22 @@ def restored_pictures(store: TraceStore, run: int) -> StepPictures:
     assert row.parent_run is not None
     assert row.parent_step is not None
     recorded, begun = (store.step(one, row.parent_step) for one in (row.parent_run, run))
-    before, after = (screenshot_view(store, one).replace(box=None) for one in (recorded, begun))
     return StepPictures(
         run=run,
         number=row.parent_step,
-        before=before,
-        after=after,
-        no_before="" if before.data else _missing(recorded, "The recorded picture"),
-        no_after="" if after.data else _missing(begun, "The picture of the restored page"),
+        before=_shot(store, recorded, "The recorded picture").replace(box=None),
+        after=_shot(store, begun, "The picture of the restored page").replace(box=None),
         restored=True,
     )
 
 
-def _after(store: TraceStore, detail: StepDetail) -> tuple[ScreenshotView, str]:
-    following, why = step_after(store, detail)
-    if following is None:
-        return ScreenshotView(), why
-    after = screenshot_view(store, following).replace(box=None)
-    return after, "" if after.data else _missing(following, f"The picture after step {detail.row.number}")
-
-
-def _missing(detail: StepDetail, what: str) -> str:
+def _shot(store: TraceStore, detail: StepDetail, what: str) -> ScreenshotView:
+    """Return the picture that a step observed, or why there is none."""
+    shot = screenshot_view(store, detail)
+    if shot.data:
+        return shot
     observed = record_of(Observed, detail.records)
     if observed is None:
-        return f"{what} is missing. {not_read(detail)}"
-    return f"{what} cannot be read from the database." if observed.screenshot else f"{what} {_NOT_KEPT}"
+        return shot.replace(missing=f"{what} is missing. {not_read(detail)}")
+    why = "cannot be read from the database." if observed.screenshot else _NOT_KEPT
+    return shot.replace(missing=f"{what} {why}")

@@ -1,15 +1,15 @@
 """The times of a run, for running and old runs alike, and the logs of its pages by step."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from core.browser.log.records import LogPart
 from core.debugger.commands import command
 from core.debugger.service import Service
-from core.debugger.timeline.pictures import film_pictures, restored_pictures, step_pictures
+from core.debugger.steps.view import picture
+from core.debugger.steps.views import ScreenshotView
+from core.debugger.timeline.pictures import restored_pictures, step_pictures
 from core.debugger.timeline.views import (
-    CostPoint,
-    FilmPictures,
     HeldSpan,
     MarkKind,
     PageLogView,
@@ -46,7 +46,8 @@ class TimelineService(Service[TimeView]):
     def __init__(self, session: "Session") -> None:
         super().__init__(session)
         self.logged: Signal[PageLogView] = Signal()
-        self.pictured: Signal[FilmPictures] = Signal()
+        self.pictured: Signal[dict[BlobHash, bytes]] = Signal()
+        """Pictures of the filmstrip by the name of their blob; those that cannot be read have no bytes."""
         self.looked: Signal[StepPictures] = Signal()
         self.hovered: Signal[StepPictures] = Signal()
 
@@ -65,40 +66,43 @@ class TimelineService(Service[TimeView]):
         """Read pictures for the filmstrip; each question is answered, even if it cannot be."""
         await self.answer(
             "film",
-            lambda store: film_pictures(store, names),
+            lambda store: {name: picture(store, name) for name in names},
             self.pictured.send,
-            lambda _problem: FilmPictures(pictures=tuple((name, b"") for name in names)),
+            lambda _problem: dict.fromkeys(names, b""),
         )
 
     @command
     async def look(self, run: int, step: int) -> None:
         """Read the page before and after a step, to be shown large."""
-        await self._read_step(run, step, self.looked)
+        blank = StepPictures(run=run, number=step)
+        await self._show_pictures("look", lambda store: step_pictures(store, run, step), self.looked, blank)
 
     @command
     async def hover(self, run: int, step: int) -> None:
         """Read the page before and after a step, to be shown next to the pointer."""
-        await self._read_step(run, step, self.hovered)
+        blank = StepPictures(run=run, number=step)
+        await self._show_pictures("hover", lambda store: step_pictures(store, run, step), self.hovered, blank)
 
     @command
     async def look_restored(self, run: int) -> None:
         """Read the page that a branch begins in as it was recorded and as it was brought back, to be shown large."""
-        await self.answer(
-            "restored",
-            lambda store: restored_pictures(store, run),
-            self.looked.send,
-            lambda problem: StepPictures(
-                run=run, number=0, no_before=problem, no_after=problem, restored=True
-            ),
-        )
+        blank = StepPictures(run=run, number=0, restored=True)
+        await self._show_pictures("look", lambda store: restored_pictures(store, run), self.looked, blank)
 
-    async def _read_step(self, run: int, step: int, signal: Signal[StepPictures]) -> None:
-        await self.answer(
-            f"step {id(signal)}",
-            lambda store: step_pictures(store, run, step),
-            signal.send,
-            lambda problem: StepPictures(run=run, number=step, no_before=problem, no_after=problem),
-        )
+    async def _show_pictures(
+        self,
+        topic: str,
+        question: Callable[[TraceStore], StepPictures],
+        signal: Signal[StepPictures],
+        blank: StepPictures,
+    ) -> None:
+        """Send pictures of a step, or without them `blank` with what is wrong."""
+
+        def without(problem: str) -> StepPictures:
+            missing = ScreenshotView(missing=problem)
+            return blank.replace(before=missing, after=missing)
+
+        await self.answer(topic, question, signal.send, without)
 
     @command
     async def read_log(self, run: int, step: int) -> None:
@@ -294,12 +298,12 @@ def _grade(store: TraceStore, run: int, step: StepSpan) -> str:
     return f"Went back to step {restored.step}, the page {restored.grade}, by {restored.strategy}"
 
 
-def _costs(calls: Iterable[CallRecord]) -> Iterator[CostPoint]:
+def _costs(calls: Iterable[CallRecord]) -> Iterator[tuple[float, float]]:
     total = 0.0
     for call in sorted(calls, key=lambda one: one.ended):
         if call.cost is not None:
             total += call.cost
-            yield CostPoint(time=call.ended, cost=round(total, 8))
+            yield call.ended, round(total, 8)
 
 
 make_service = TimelineService

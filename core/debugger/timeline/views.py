@@ -83,13 +83,6 @@ class StepSpan(StepRow):
         return seconds_covered((call.started, call.seconds) for call in self.calls)
 
 
-class CostPoint(Record):
-    """The total cost of all calls after one has ended."""
-
-    time: float
-    cost: float
-
-
 class TimeView(Record):
     """A run on the time bar."""
 
@@ -103,8 +96,8 @@ class TimeView(Record):
     """In order, none over another."""
     marks: tuple[TimeMark, ...] = ()
     """In order."""
-    costs: tuple[CostPoint, ...] = ()
-    """Empty if no call had a price."""
+    costs: tuple[tuple[float, float], ...] = ()
+    """When a call with a price has ended, and the total cost of all calls until then."""
     phases_known: bool = True
     """Whether all phases have their beginnings."""
     untimed: str = ""
@@ -140,15 +133,8 @@ class TimeView(Record):
         return self.steps[at + offset].run, self.steps[at + offset].number
 
 
-class FilmPictures(Record):
-    """The requested pictures of the filmstrip, by the name of their blob."""
-
-    pictures: tuple[tuple[BlobHash, bytes], ...] = ()
-    """Empty bytes for those that cannot be read."""
-
-
 class StepPictures(Record):
-    """The page before a step and after it."""
+    """The page before a step and after it, or why there is no picture of it."""
 
     run: int
     number: int
@@ -156,10 +142,6 @@ class StepPictures(Record):
     row: StepRow | None = None
     before: ScreenshotView = ScreenshotView()
     after: ScreenshotView = ScreenshotView()
-    no_before: str = ""
-    """Why there is no picture before."""
-    no_after: str = ""
-    """Why there is none after."""
     restored: bool = False
     """Whether it is the step that a run branched from: as it was recorded, and as the run was brought back to it."""
 

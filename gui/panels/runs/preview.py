@@ -64,7 +64,7 @@ class StepPreview(QFrame):
         image.setDevicePixelRatio(self.devicePixelRatioF())
         self.picture.setPixmap(QPixmap.fromImage(image))
         self.picture.setVisible(not image.isNull())
-        unread = "The picture of this step cannot be read." if view.before.data else view.no_before
+        unread = "The picture of this step cannot be read." if view.before.data else view.before.missing
         self._say(unread if image.isNull() else "")
         top = self.pos()
         self.adjustSize()

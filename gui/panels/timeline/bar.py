@@ -193,8 +193,8 @@ class TimeBar(QAbstractScrollArea):
         if near := self._marks_at(x, y):
             return "\n".join(time_words.mark_words(mark) for mark in near[:8])
         if y >= self.rows.cost and self.view.costs:
-            at = bisect_right(self.view.costs, self.scale.time(x), key=lambda point: point.time)
-            return f"${self.view.costs[at - 1].cost if at else 0.0:.4g} so far"
+            at = bisect_right(self.view.costs, self.scale.time(x), key=lambda cost: cost[0])
+            return f"${self.view.costs[at - 1][1] if at else 0.0:.4g} so far"
         place = QPointF(x, y)
         boxes = [box for box in self._boxes(x, x) if box.room.adjusted(-2, 0, 2, 2).contains(place)]
         return boxes[-1].words() if boxes else time_words.summary(self.view)
@@ -360,13 +360,13 @@ class TimeBar(QAbstractScrollArea):
 
     def _paint_costs(self, painter: QPainter, width: int) -> None:
         costs = self.view.costs
-        if not costs or not costs[-1].cost:
+        if not costs or not costs[-1][1]:
             return
-        top, bottom, whole = self.rows.cost + 2.0, self.rows.height - 3.0, costs[-1].cost
+        top, bottom, whole = self.rows.cost + 2.0, self.rows.height - 3.0, costs[-1][1]
         line = [QPointF(self.scale.x(self.view.begun), bottom)]
-        for point in costs:
-            x = self.scale.x(point.time)
-            line += [QPointF(x, line[-1].y()), QPointF(x, bottom - point.cost / whole * (bottom - top))]
+        for time, cost in costs:
+            x = self.scale.x(time)
+            line += [QPointF(x, line[-1].y()), QPointF(x, bottom - cost / whole * (bottom - top))]
         line.append(QPointF(self.scale.x(self.view.ended), line[-1].y()))
         painter.setPen(QPen(self._colour("good"), 1.4))
         painter.drawPolyline(line)

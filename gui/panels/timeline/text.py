@@ -40,7 +40,7 @@ def summary(view: TimeView) -> str:
     if view.held:
         parts.append(f"held {seconds(view.seconds_held)}")
     if view.costs:
-        parts.append(dollars(view.costs[-1].cost))
+        parts.append(dollars(view.costs[-1][1]))
     if not view.phases_known:
         parts.append("when phases began was not stored: waits may be part of them")
     return " · ".join(parts)

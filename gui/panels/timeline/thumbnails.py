@@ -1,12 +1,11 @@
 """Small pictures of the steps in view, in a cache of a fixed size."""
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from PySide6.QtCore import QObject, QSize, Signal
 from PySide6.QtGui import QImage
 
-from core.debugger.timeline.views import FilmPictures
 from core.schema.step import BlobHash
 from gui.widgets.decoding import PictureDecoder
 
@@ -30,13 +29,13 @@ class Thumbnails(QObject):
         self._made: OrderedDict[BlobHash, QImage] = OrderedDict()
         self._size = QSize()
         self._in_view: tuple[BlobHash, ...] = ()
-        self._asked = False
-        self._decoding: set[BlobHash] = set()
+        self._pending: set[BlobHash] = set()
+        """Those that were requested and are not made yet."""
         self._decoder = PictureDecoder(self)
         self._decoder.decoded.connect(self._keep)
 
     @property
-    def bytes(self) -> int:
+    def total_bytes(self) -> int:
         """The total size of the thumbnails."""
         return sum(image.sizeInBytes() for image in self._made.values())
 
@@ -58,30 +57,24 @@ class Thumbnails(QObject):
         self._in_view = tuple(names)
         self._ask()
 
-    def show_pictures(self, view: FilmPictures) -> None:
+    def show_pictures(self, pictures: Mapping[BlobHash, bytes]) -> None:
         """Receive the requested pictures."""
-        self._asked = False
-        for name, data in view.pictures:
-            if name in self._in_view and name not in self._made:
-                self._decoding.add(name)
-                self._decoder.decode((name, self._size), data, self._size)
-        self._ask()
+        for name, data in pictures.items():
+            self._decoder.decode((name, self._size), data, self._size)
 
     def _ask(self) -> None:
-        if self._asked or self._size.isEmpty() or len(self._decoding) > _AT_ONCE:
-            return
-        missing = (name for name in self._in_view if name not in self._made and name not in self._decoding)
-        names = tuple(dict.fromkeys(missing))[:_AT_ONCE]
-        if names:
-            self._asked = True
+        missing = dict.fromkeys(name for name in self._in_view if name not in self._made)
+        if missing and not self._pending and not self._size.isEmpty():
+            names = tuple(missing)[:_AT_ONCE]
+            self._pending.update(names)
             self.wanted.emit(names)
 
     def _keep(self, key: tuple[BlobHash, QSize], image: QImage) -> None:
         name, size = key
-        self._decoding.discard(name)
+        self._pending.discard(name)
         if size == self._size:
             self._made[name] = image
-            while self.bytes > MOST_BYTES and len(self._made) > 1:
+            while self.total_bytes > MOST_BYTES and len(self._made) > 1:
                 self._made.popitem(last=False)
             self.changed.emit()
         self._ask()

@@ -86,15 +86,14 @@ def _pair(number: int = 3, *, after: bool = True) -> StepPictures:
         box=Box(x=140, y=120, width=104, height=36),
         caption="Step 3",
     )
-    following = ScreenshotView(data=page_picture(9), viewport=(680, 400)) if after else ScreenshotView()
     last = "This is the last step of its run: the page was not observed after it."
+    following = ScreenshotView(data=page_picture(9), viewport=(680, 400))
     return StepPictures(
         run=18,
         number=number,
         row=samples.STEPS[2],
         before=shot,
-        after=following,
-        no_after="" if after else last,
+        after=following if after else ScreenshotView(missing=last),
     )
 
 

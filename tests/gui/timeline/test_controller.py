@@ -129,8 +129,7 @@ def pictures(number: int, *, after: bool = True) -> StepPictures:
         number=number,
         row=samples.step_row(18, number),
         before=shot,
-        after=shot if after else ScreenshotView(),
-        no_after="" if after else "This is the last step.",
+        after=shot if after else ScreenshotView(missing="This is the last step."),
     )
 
 

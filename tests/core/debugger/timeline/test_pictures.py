@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.debugger.timeline.pictures import film_pictures, restored_pictures, step_pictures
+from core.debugger.timeline.pictures import restored_pictures, step_pictures
 from core.debugger.timeline.service import time_view
 from core.schema.errors import TraceError
 from core.schema.step import Aligned
@@ -24,12 +24,12 @@ def test_before_is_what_the_step_observed_and_after_what_the_next_one_did(store)
     assert (view.before.data, view.after.data) == (PICTURE, PICTURE)
     assert view.before.box is not None
     assert view.after.box is None
-    assert (view.no_before, view.no_after) == ("", "")
+    assert (view.before.missing, view.after.missing) == ("", "")
 
 
 def test_after_the_last_step_the_page_was_not_observed(store):
     run = write_run(store)
-    assert "last step of its run" in step_pictures(store, run, 2).no_after
+    assert "last step of its run" in step_pictures(store, run, 2).after.missing
 
 
 def test_a_branch_shows_the_step_it_left_as_recorded_and_as_restored(store):
@@ -47,19 +47,19 @@ def test_a_branch_shows_the_step_it_left_as_recorded_and_as_restored(store):
 def test_a_run_that_goes_on_has_not_observed_the_page_since(store):
     run = store.begin_run(start())
     write_step(store, run, 1)
-    assert step_pictures(store, run, 1).no_after == "The page has not been observed since this step."
+    assert step_pictures(store, run, 1).after.missing == "The page has not been observed since this step."
 
 
 def test_a_picture_that_was_not_kept_is_told_from_a_page_that_was_not_read(store):
     run = store.begin_run(start())
     write_step(store, run, 1)
     store.begin_step(run, 2)
-    assert "Step 2 was started, but its page was not read" in step_pictures(store, run, 1).no_after
+    assert "Step 2 was started, but its page was not read" in step_pictures(store, run, 1).after.missing
     observed = next(records()).replace(screenshot="")
     store.save_phase(run, 2, observed, blobs=((b"<html></html>" * 9, "text/html"), *_html()))
     view = step_pictures(store, run, 2)
-    assert "was not taken or not kept" in view.no_before
-    assert "was not taken or not kept" in step_pictures(store, run, 1).no_after
+    assert "was not taken or not kept" in view.before.missing
+    assert "was not taken or not kept" in step_pictures(store, run, 1).after.missing
 
 
 def _html():
@@ -72,7 +72,7 @@ def test_a_new_trial_begins_on_a_fresh_page(store):
     run = store.begin_run(start())
     write_step(store, run, 1)
     store.begin_step(run, 2, 2)
-    assert "begins trial 2 on a new page" in step_pictures(store, run, 1).no_after
+    assert "begins trial 2 on a new page" in step_pictures(store, run, 1).after.missing
 
 
 def test_a_step_before_a_branch_has_the_page_after_it_from_the_run_that_it_is_of(store):
@@ -82,13 +82,6 @@ def test_a_step_before_a_branch_has_the_page_after_it_from_the_run_that_it_is_of
     view = step_pictures(store, branch, 2)
     assert view.row.run == run
     assert view.after.data == PICTURE
-
-
-def test_pictures_of_the_film_that_are_missing_have_no_bytes(store):
-    write_run(store)
-    gone = hash_of(b"gone")
-    view = film_pictures(store, (hash_of(PICTURE), gone))
-    assert view.pictures == ((hash_of(PICTURE), PICTURE), (gone, b""))
 
 
 def test_the_line_of_time_names_the_pictures_and_marks_judgements_and_branches(store):

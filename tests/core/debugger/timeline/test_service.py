@@ -4,8 +4,9 @@ import pytest
 
 from core.browser.log.records import ConsoleEntry, PageLog
 from core.debugger.timeline.service import TimelineService
+from core.trace.blobs import hash_of
 from core.trace.store import TraceStore
-from tests.core.trace.making import start, write_run, write_step
+from tests.core.trace.making import PICTURE, start, write_run, write_step
 
 
 class Asked:
@@ -13,10 +14,12 @@ class Asked:
 
     def __init__(self, session):
         self.session = session
-        self.times, self.logs = [], []
+        self.times, self.logs, self.pictures = [], [], []
         self.service = TimelineService(session)
         self.service.changed.connect(self.times.append)
         self.service.logged.connect(self.logs.append)
+        self.service.pictured.connect(self.pictures.append)
+        self.service.looked.connect(self.pictures.append)
 
     def log(self, run, step):
         """Ask for the log of a step and return what was sent."""
@@ -91,3 +94,24 @@ def test_before_the_database_is_open_it_says_so(stand_in):
     asked.service.read_times(1)
     assert "not open yet" in asked.log(1, 1).message
     assert "not open yet" in asked.times[-1].problem
+
+
+def test_pictures_of_the_film_that_are_missing_have_no_bytes(asked, store):
+    write_run(store)
+    names = (hash_of(PICTURE), hash_of(b"gone"))
+    asked.service.read_pictures(names)
+    asked.session.done()
+    assert asked.pictures == [{names[0]: PICTURE, names[1]: b""}]
+
+
+def test_why_a_step_cannot_be_shown_large_is_said_in_place_of_both_pictures(asked, store):
+    write_run(store)
+    asked.service.look(1, 77)
+    asked.session.done()
+    asked.service.look_restored(99)
+    asked.session.done()
+    step, restored = asked.pictures
+    assert "no step 77" in step.before.missing
+    assert step.before == step.after
+    assert "no run 99" in restored.after.missing
+    assert restored.restored

@@ -130,7 +130,7 @@ def test_calls_have_their_time_and_cost_adds_up(store, run, clock):
     call_at(store, run, 2, 3, 1015.0, 0.5)
     view = time_view(store, run)
     assert [call.number for call in view.steps[1].calls] == [2, 3]
-    assert [point.cost for point in view.costs] == [0.01, 0.03]
+    assert [cost for _, cost in view.costs] == [0.01, 0.03]
     assert view.seconds_in_llm == 1.5
 
 

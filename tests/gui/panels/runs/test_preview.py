@@ -72,7 +72,9 @@ def test_the_picture_or_why_there_is_none_follows(panel, qtbot):
     assert not preview.picture.isVisible()  # Of a step that was left meanwhile.
     preview.show_picture(StepPictures(run=18, number=2, before=shot), image)
     assert preview.picture.isVisible()
-    preview.show_picture(StepPictures(run=18, number=2, no_before="None was kept."), QImage())
+    preview.show_picture(
+        StepPictures(run=18, number=2, before=ScreenshotView(missing="None was kept.")), QImage()
+    )
     assert not preview.picture.isVisible()
     assert preview.note.text() == "None was kept."
 

@@ -4,7 +4,6 @@ import pytest
 from PySide6.QtCore import QPoint, QSize, Qt
 from PySide6.QtGui import QImage
 
-from core.debugger.timeline.views import FilmPictures
 from gui.panels.timeline.film import FilmStrip
 from gui.panels.timeline.strip import TimeStrip
 from gui.panels.timeline.thumbnails import MOST_BYTES, Thumbnails
@@ -74,7 +73,7 @@ def test_only_the_pictures_in_view_are_asked_for(film, qtbot):
 
     def answer(names):
         asked.extend(names)
-        film.thumbnails.show_pictures(FilmPictures(pictures=tuple((one, b"") for one in names)))
+        film.thumbnails.show_pictures(dict.fromkeys(names, b""))
 
     film.thumbnails.wanted.connect(answer)
     film.show_times(pictured(1000))
@@ -89,15 +88,13 @@ def test_thumbnails_stay_below_their_bound_whatever_is_asked_for(qtbot, monkeypa
     thumbnails = Thumbnails()
     thumbnails.set_size(QSize(160, 100))
     thumbnails.wanted.connect(
-        lambda names: thumbnails.show_pictures(
-            FilmPictures(pictures=tuple((one, samples.screenshot(320, 200)) for one in names))
-        )
+        lambda names: thumbnails.show_pictures(dict.fromkeys(names, samples.screenshot(320, 200)))
     )
     for first in range(0, 24, 6):
         names = [f"{number}" for number in range(first, first + 6)]
         thumbnails.want(names)
         qtbot.waitUntil(lambda last=names[-1]: thumbnails.of(last) is not None)
-    assert 0 < thumbnails.bytes <= 200_000 < MOST_BYTES
+    assert 0 < thumbnails.total_bytes <= 200_000 < MOST_BYTES
     assert thumbnails.of("0") is None
     assert thumbnails.of("23").size() == QSize(160, 100)
     thumbnails.deleteLater()
@@ -109,7 +106,7 @@ def test_a_picture_that_cannot_be_read_is_asked_for_once(qtbot):
     asked = []
     thumbnails.wanted.connect(asked.append)
     thumbnails.want(["gone"])
-    thumbnails.show_pictures(FilmPictures(pictures=(("gone", b""),)))
+    thumbnails.show_pictures({"gone": b""})
     qtbot.waitUntil(lambda: thumbnails.of("gone") is not None)
     assert thumbnails.of("gone") == QImage()
     thumbnails.want(["gone"])

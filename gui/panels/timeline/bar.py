@@ -147,8 +147,7 @@ class TimeBar(QAbstractScrollArea):
         self.folded = True
         self._colours: dict[tuple[str, int], QColor] = {}
         """Colours of the theme, read once because there are thousands of strokes."""
-        self._pressed: float | None = None
-        self._moved = False
+        self._pressed = False
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setProperty("film", True)
@@ -209,7 +208,8 @@ class TimeBar(QAbstractScrollArea):
         return [mark for mark in self.view.marks if abs(self.scale.x(mark.time) - x) <= _NEAR]
 
     def _lay_out(self) -> None:
-        room, bar, view = self.viewport().width() - 2 * _SIDE, self.horizontalScrollBar(), self.view
+        bar, view = self.horizontalScrollBar(), self.view
+        room = max(self.viewport().width() - 2 * _SIDE, 1)
         self.scale = TimeScale(view.begun, view.ended, view.held, folded=self.folded)
         self.zoom = max(min(self.zoom, self.scale.longest / room), 1.0)
         self.scale.stretch(room * self.zoom)
@@ -229,7 +229,8 @@ class TimeBar(QAbstractScrollArea):
 
     def _on_framed(self) -> None:
         """Bring the framed step into view, with its beginning first."""
-        if (step := self._film.at) is not None:
+        step = self._film.at
+        if step is not None and not self._pressed:
             left, right = self.scale.x(step.begun) - 8, self.scale.x(step.ended) + 8
             self._move_by(min(left, max(right - self.viewport().width(), 0)))
         words = f". {time_words.step_words(step)}".replace("\n", ". ") if step is not None else ""
@@ -262,7 +263,7 @@ class TimeBar(QAbstractScrollArea):
                 if call.error:
                     yield _Box(room, words, hatch="bad", line="bad")
                 else:
-                    text = self._fitting(call.purpose, room.width())
+                    text = self._fitting(room.width(), call.purpose)
                     yield _Box(room, words, "agent", text=text, tone="on_accent")
 
     def _held_boxes(self, held: HeldSpan) -> Iterator[_Box]:
@@ -271,12 +272,11 @@ class TimeBar(QAbstractScrollArea):
             return
         words = partial(time_words.held_words, held, folded=self.folded)
         yield _Box(room, words, "panel", hatch="dim")
-        for text in (f"held {seconds(held.seconds)}", seconds(held.seconds)) if room.width() > 24 else ():
+        lasted = seconds(held.seconds)
+        if text := self._fitting(room.width() - 2, f"held {lasted}", lasted):
             wide = self.fontMetrics().horizontalAdvance(text) + 6
-            if wide + 2 < room.width():
-                label = QRectF(room.center().x() - wide / 2, room.top() + 3, wide, room.height() - 6)
-                yield _Box(label, words, "panel", text=text, tone="dim", tiny=False)
-                return
+            label = QRectF(room.center().x() - wide / 2, room.top() + 3, wide, room.height() - 6)
+            yield _Box(label, words, "panel", text=text, tone="dim", tiny=False)
 
     def _step_boxes(self, step: StepSpan, *, viewed: bool) -> Iterator[_Box]:
         rows, failed = self.rows, step.outcome == "failed"
@@ -289,7 +289,7 @@ class TimeBar(QAbstractScrollArea):
             "selected" if viewed else "raised",
             line="agent" if viewed else "line" if width > 3 else "",
             width=2 if viewed else 1,
-            text=self._step_text(step, width - 5) if width >= _NARROW else "",
+            text=self._step_text(step, width) if width >= _NARROW else "",
             tone="bad" if failed else "text",
             tiny=False,
         )
@@ -308,25 +308,26 @@ class TimeBar(QAbstractScrollArea):
                 if width > 2:
                     room.setLeft(room.left() + 1)  # A gap between two phases.
                 yield _Box(
-                    room, words, tone, 60 if tone == "dim" else 95, text=self._fitting(phase.phase, width)
+                    room, words, tone, 60 if tone == "dim" else 95, text=self._fitting(width, phase.phase)
                 )
 
     def _step_text(self, step: StepSpan, width: float) -> str:
-        """Return the number of a step and, if there is space, its action; empty if there is none for the number."""
-        metrics = self.fontMetrics()
+        """Return the number of a step and, if there is space, its action."""
         sign = (
             "✗" if step.outcome == "failed" else "" if step.origin == "agent" else ORIGIN_SHAPES[step.origin]
         )
-        text = f"{step.number}{sign}"
-        needed = metrics.horizontalAdvance(text)
-        if needed + 40 < width:
-            text = f"{text} {step.action}".rstrip()
-            return metrics.elidedText(text, Qt.TextElideMode.ElideRight, int(width))
-        return text if needed <= width else ""
+        number, metrics = f"{step.number}{sign}", self.fontMetrics()
+        if metrics.horizontalAdvance(number) + 45 > width:
+            return self._fitting(width, number)
+        text = f"{number} {step.action}".rstrip()
+        return metrics.elidedText(text, Qt.TextElideMode.ElideRight, int(width) - 5)
 
-    def _fitting(self, name: str, width: float) -> str:
-        fits = width > 18 and self.fontMetrics().horizontalAdvance(name) + 6 < width
-        return name if fits else ""
+    def _fitting(self, width: float, *texts: str) -> str:
+        """Return the first of the texts that fits into this many pixels; empty if none does."""
+        if width < _NARROW:
+            return ""
+        metrics = self.fontMetrics()
+        return next((text for text in texts if metrics.horizontalAdvance(text) + 6 < width), "")
 
     def _room(self, begun: float, ended: float, top: float, bottom: float, least: float = 0.0) -> QRectF:
         """Return where a period is drawn between two rows."""
@@ -423,29 +424,18 @@ class TimeBar(QAbstractScrollArea):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton and self.view.steps:
-            self._pressed, self._moved = event.position().x(), False
-
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        if self._pressed is None:
-            return
-        x = event.position().x()
-        by = x - self._pressed
-        if self._moved or abs(by) >= QApplication.startDragDistance():
-            self._moved, self._pressed = True, x
-            if self.horizontalScrollBar().maximum():
-                self._move_by(-by)
-            else:
-                self._film.scrub_to(self.step_at(x))
-
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        if self._pressed is None or event.button() != Qt.MouseButton.LeftButton:
-            return
-        self._pressed = None
-        if not self._moved:
+            self._pressed = True
             x, near = event.position().x(), self._marks_at(event.position().x(), event.position().y())
             at = self.view.position(self.view.run, near[0].step) if near else None
             self._film.scrub_to(self.step_at(x) if at is None else at)
-        if self._film.is_scrubbing:
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if self._pressed:
+            self._film.scrub_to(self.step_at(event.position().x()))
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if self._pressed and event.button() == Qt.MouseButton.LeftButton:
+            self._pressed = False
             self._film.rest()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

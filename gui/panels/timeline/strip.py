@@ -110,7 +110,7 @@ class TimeStrip(QToolBar):
         self.film.framed.connect(self._name)
         self.bar = TimeBar(theme, self.film)
         self.grip = HeightGrip(theme)
-        self.grip.grown.connect(self._on_grown)
+        self.grip.grown.connect(lambda pixels: self._set_height(self.film.height() + pixels))
         inside = QWidget(self)
         self._left, right = holding(self._named(theme)), holding(self._controls(theme))
         right.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
@@ -345,9 +345,6 @@ class TimeStrip(QToolBar):
         width = self._theme.scaled(_LEFT)
         self._left.setMinimumWidth(0 if self._folded else width)
         self._left.setMaximumWidth(_WIDEST if self._folded else width)
-
-    def _on_grown(self, pixels: int) -> None:
-        self._set_height(self.film.height() + pixels)
 
     def _on_folded(self, on: bool) -> None:
         self._remembered.waits_folded = on

@@ -83,7 +83,6 @@ class TimelineController(FeatureController):
     def __init__(self, window: MainWindow, service: "TimelineService") -> None:
         super().__init__(window)
         self._service = service
-        self._step: StepView | None = None
         self._timed = 0
         """The run whose times were requested last."""
         self._row: RunRow | None = None
@@ -101,7 +100,6 @@ class TimelineController(FeatureController):
 
     @Slot(object)
     def _on_step(self, step: StepView) -> None:
-        self._step = step if step.number else None
         self.window.log.wait(step.run, step.number)
         if self.window.place("Log").is_seen:
             self._read_log()
@@ -124,18 +122,19 @@ class TimelineController(FeatureController):
             self._rest.start(self._pause)
 
     def _read_log(self) -> None:
-        if self._step is not None:
-            self._service.read_log(self._step.run, self._step.number)
+        step = self.window.step_in_view
+        if step is not None and step.number:
+            self._service.read_log(step.run, step.number)
 
     @Slot()
     def _read_times(self) -> None:
         """Read the time of the run in view."""
         self._rest.stop()
-        run = self._step.run if self._step is not None else 0
-        self._timed = run
-        if run:
+        step = self.window.step_in_view
+        self._timed = step.run if step is not None else 0
+        if self._timed:
             self._reading.start()
-            self._service.read_times(run)
+            self._service.read_times(self._timed)
         else:
             self._show_times(TimeView())
 

@@ -5,7 +5,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from core.debugger.steps.views import ScreenshotView
-from core.debugger.timeline.views import StepPictures
+from core.debugger.timeline.views import StepPictures, TimeView
 from gui.shell.main_window import MainWindow
 from gui.timeline.controller import install
 from tests.gui import reading_samples, samples
@@ -60,6 +60,13 @@ def test_what_is_read_follows_the_step_in_view_and_the_time_bar_is_reached_by_it
     window.time.film.scrub_to(2)
     window.time.film.rest()
     assert session.asked[-1] == ("show_step", 18, 3)
+
+
+def test_a_run_without_steps_says_what_to_do(window, controller, service, session, qtbot):
+    session.step_changed.send(samples.STEP.replace(run=19, number=0, row=None))
+    qtbot.waitUntil(lambda: service.asked[-1] == ("read_times", 19))
+    service.changed.send(TimeView(run=19))
+    qtbot.waitUntil(lambda: "The run has no steps yet" in window.time.film.words)
 
 
 def test_what_another_program_does_to_the_run_in_view_is_read(window, controller, service, session, qtbot):

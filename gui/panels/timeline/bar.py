@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
 from PySide6.QtGui import (
     QBrush,
     QColor,
+    QFontMetrics,
     QHelpEvent,
     QKeyEvent,
     QMouseEvent,
@@ -126,8 +127,6 @@ class _Box(NamedTuple):
     alpha: int = 255
     hatch: str = ""
     line: str = ""
-    width: int = 1
-    """Width of the line in pixels."""
     text: str = ""
     tone: str = "text"
     tiny: bool = True
@@ -223,7 +222,7 @@ class TimeBar(QAbstractScrollArea):
         self.horizontalScrollBar().setValue(self.horizontalScrollBar().value() + round(pixels))
 
     def _on_text_resized(self) -> None:
-        self.setFont(self._theme.small_font())
+        self._metrics = QFontMetrics(self._theme.small_font())
         self.rows = TimelineRows(*map(self._theme.scaled, ROWS))
         self._lay_out()
 
@@ -241,7 +240,7 @@ class TimeBar(QAbstractScrollArea):
 
     def _boxes(self, left: float, right: float) -> Iterator[_Box]:
         """Yield what is drawn between two positions, the uppermost last."""
-        rows, view, viewed = self.rows, self.view, self._film.at
+        rows, view, viewed, x = self.rows, self.view, self._film.at, self.scale.x
         since, until = self.scale.time(left), self.scale.time(right)
         steps = view.steps[
             self.step_at(left) : bisect_left(view.steps, until, key=lambda step: step.begun) + 1
@@ -250,90 +249,86 @@ class TimeBar(QAbstractScrollArea):
             yield from self._step_boxes(step, viewed=step is viewed)
         first = bisect_left(view.held, since, key=lambda held: held.ended)
         for held in view.held[first : bisect_right(view.held, until, key=lambda held: held.begun)]:
-            yield from self._held_boxes(held)
+            begun, ended = x(held.begun), x(held.ended)
+            if ended - begun >= 1:
+                yield from self._held_boxes(held, begun, ended)
         drawn = -_BEYOND
         for step in steps:
             for call in step.calls:
-                covered = self.scale.x(call.started) + _LEAST <= drawn and self.scale.x(call.ended) <= drawn
-                if covered and not call.error:
-                    continue
-                room = self._room(call.started, call.ended, rows.calls, rows.cost, _LEAST)
-                drawn = room.right()
+                begun, ended = x(call.started), x(call.ended)
+                if max(ended, begun + _LEAST) <= drawn and not call.error:
+                    continue  # It is covered by others.
+                begun, width = self._cut(begun, ended, _LEAST)
+                drawn = begun + width
+                room = QRectF(begun, rows.calls, width, rows.cost - rows.calls - 2)
                 words = partial(time_words.call_words, step, call)
                 if call.error:
                     yield _Box(room, words, hatch="bad", line="bad")
                 else:
-                    text = self._fitting(room.width(), call.purpose)
+                    text = self._fitting(width, call.purpose)
                     yield _Box(room, words, "agent", text=text, tone="on_accent")
 
-    def _held_boxes(self, held: HeldSpan) -> Iterator[_Box]:
-        room = self._room(held.begun, held.ended, self.rows.phases, self.rows.cost + 1)
-        if room.width() < 1:
-            return
+    def _held_boxes(self, held: HeldSpan, begun: float, ended: float) -> Iterator[_Box]:
+        begun, width = self._cut(begun, ended)
+        room = QRectF(begun, self.rows.phases, width, self.rows.cost - self.rows.phases - 1)
         words = partial(time_words.held_words, held, folded=self.folded)
         yield _Box(room, words, "panel", hatch="dim")
         lasted = seconds(held.seconds)
-        if text := self._fitting(room.width() - 2, f"held {lasted}", lasted):
-            wide = self.fontMetrics().horizontalAdvance(text) + 6
+        if text := self._fitting(width - 2, f"held {lasted}", lasted):
+            wide = self._metrics.horizontalAdvance(text) + 6
             label = QRectF(room.center().x() - wide / 2, room.top() + 3, wide, room.height() - 6)
             yield _Box(label, words, "panel", text=text, tone="dim", tiny=False)
 
     def _step_boxes(self, step: StepSpan, *, viewed: bool) -> Iterator[_Box]:
-        rows, failed = self.rows, step.outcome == "failed"
+        rows, x, failed = self.rows, self.scale.x, step.outcome == "failed"
         words = partial(time_words.step_words, step, timed=not self.view.untimed)
-        room = self._room(step.begun, step.ended, rows.steps, rows.phases, 1.0)
-        width = room.width()
+        left, width = self._cut(x(step.begun), x(step.ended), 1.0)
+        room = QRectF(left, rows.steps, width, rows.phases - rows.steps - 2)
         yield _Box(
             room,
             words,
             "selected" if viewed else "raised",
             line="agent" if viewed else "line" if width > 3 else "",
-            width=2 if viewed else 1,
             text=self._step_text(step, width) if width >= _NARROW else "",
             tone="bad" if failed else "text",
             tiny=False,
         )
+        height = rows.calls - rows.phases - 2
         if width < _NARROW:
-            yield _Box(
-                QRectF(room.left(), rows.phases, width, rows.calls - rows.phases - 2), words, "dim", 60
-            )
+            yield _Box(QRectF(left, rows.phases, width, height), words, "dim", 60)
             if failed:
                 yield _Box(room.adjusted(0, room.height() - 4, 0, 0), words, "bad")
             return
         for phase in step.phases:
-            room = self._room(phase.begun, phase.ended, rows.phases, rows.calls)
-            width = room.width()
+            left, width = self._cut(x(phase.begun), x(phase.ended))
             if width >= 0.4:
+                gap = 1 if width > 2 else 0
+                room = QRectF(left + gap, rows.phases, width - gap, height)
                 words, tone = partial(time_words.phase_words, step, phase), RECORDS[phase.phase].tone
-                if width > 2:
-                    room.setLeft(room.left() + 1)  # A gap between two phases.
-                yield _Box(
-                    room, words, tone, 60 if tone == "dim" else 95, text=self._fitting(width, phase.phase)
-                )
+                text = self._fitting(width, phase.phase)
+                yield _Box(room, words, tone, 60 if tone == "dim" else 95, text=text)
 
     def _step_text(self, step: StepSpan, width: float) -> str:
         """Return the number of a step and, if there is space, its action."""
         sign = (
             "✗" if step.outcome == "failed" else "" if step.origin == "agent" else ORIGIN_SHAPES[step.origin]
         )
-        number, metrics = f"{step.number}{sign}", self.fontMetrics()
-        if metrics.horizontalAdvance(number) + 45 > width:
+        number = f"{step.number}{sign}"
+        if self._metrics.horizontalAdvance(number) + 45 > width:
             return self._fitting(width, number)
         text = f"{number} {step.action}".rstrip()
-        return metrics.elidedText(text, Qt.TextElideMode.ElideRight, int(width) - 5)
+        return self._metrics.elidedText(text, Qt.TextElideMode.ElideRight, int(width) - 5)
 
     def _fitting(self, width: float, *texts: str) -> str:
         """Return the first of the texts that fits into this many pixels; empty if none does."""
         if width < _NARROW:
             return ""
-        metrics = self.fontMetrics()
-        return next((text for text in texts if metrics.horizontalAdvance(text) + 6 < width), "")
+        return next((text for text in texts if self._metrics.horizontalAdvance(text) + 6 < width), "")
 
-    def _room(self, begun: float, ended: float, top: float, bottom: float, least: float = 0.0) -> QRectF:
-        """Return where a period is drawn between two rows."""
-        left = max(self.scale.x(begun), -_BEYOND)
-        right = min(self.scale.x(ended), self._right)
-        return QRectF(left, top, max(right - left, least), bottom - top - 2)
+    def _cut(self, left: float, right: float, least: float = 0.0) -> tuple[float, float]:
+        """Return the left side and the width of what is drawn between two positions, without what is far outside."""
+        left = max(left, -_BEYOND)
+        return left, max(min(right, self._right) - left, least)
 
     def _colour(self, token: str, alpha: int = 255) -> QColor:
         if (token, alpha) not in self._colours:
@@ -345,18 +340,18 @@ class TimeBar(QAbstractScrollArea):
         small, tiny = self._theme.small_font(), self._theme.small_font()
         tiny.setPointSizeF(tiny.pointSizeF() * 0.82)
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        for box in self._boxes(0, width):
-            if box.fill:
-                painter.fillRect(box.room, self._colour(box.fill, box.alpha))
-            if box.hatch:
-                painter.fillRect(box.room, QBrush(self._colour(box.hatch), Qt.BrushStyle.BDiagPattern))
-            if box.line:
-                painter.setPen(QPen(self._colour(box.line), box.width))
-                painter.drawRect(box.room.adjusted(0.5, 0.5, -0.5, -0.5))
-            if box.text:
-                painter.setFont(tiny if box.tiny else small)
-                painter.setPen(self._colour(box.tone))
-                painter.drawText(box.room.adjusted(3, -1, 0, 1), int(LEFT), box.text)
+        for room, _words, fill, alpha, hatch, line, text, tone, is_tiny in self._boxes(0, width):
+            if fill:
+                painter.fillRect(room, self._colour(fill, alpha))
+            if hatch:
+                painter.fillRect(room, QBrush(self._colour(hatch), Qt.BrushStyle.BDiagPattern))
+            if line:
+                painter.setPen(QPen(self._colour(line), 2 if line == "agent" else 1))
+                painter.drawRect(room.adjusted(0.5, 0.5, -0.5, -0.5))
+            if text:
+                painter.setFont(tiny if is_tiny else small)
+                painter.setPen(self._colour(tone))
+                painter.drawText(room.adjusted(3, -1, 0, 1), int(LEFT), text)
         painter.setFont(small)
 
     def _paint_costs(self, painter: QPainter, width: int) -> None:
@@ -364,11 +359,13 @@ class TimeBar(QAbstractScrollArea):
         if not costs or not costs[-1][1]:
             return
         top, bottom, whole = self.rows.cost + 2.0, self.rows.height - 3.0, costs[-1][1]
-        line = [QPointF(self.scale.x(self.view.begun), bottom)]
+        height, line = bottom, [QPointF(self.scale.x(self.view.begun), bottom)]
         for time, cost in costs:
             x = self.scale.x(time)
-            line += [QPointF(x, line[-1].y()), QPointF(x, bottom - cost / whole * (bottom - top))]
-        line.append(QPointF(self.scale.x(self.view.ended), line[-1].y()))
+            line.append(QPointF(x, height))
+            height = bottom - cost / whole * (bottom - top)
+            line.append(QPointF(x, height))
+        line.append(QPointF(self.scale.x(self.view.ended), height))
         painter.setPen(QPen(self._colour("good"), 1.4))
         painter.drawPolyline(line)
         text = dollars(whole)

@@ -201,9 +201,10 @@ class TimeStrip(QToolBar):
         if view.steps and not any(step.picture for step in view.steps):
             facts = f"{facts} · {_NO_PICTURES}"
         self.facts.setText(facts or "Time bar")
+        description = time_words.description(view)
         for shown in (self.bar, self.film):
             shown.show_times(view)
-            shown.setAccessibleDescription(time_words.description(view))
+            shown.setAccessibleDescription(description)
         self._name()
 
     def show_step(self, step: StepView) -> None:

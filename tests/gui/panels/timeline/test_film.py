@@ -47,6 +47,18 @@ def test_a_press_and_a_move_show_each_step_and_the_release_rests_on_the_last(fil
     assert heard[-1] == ("requested", 18, 3)
 
 
+def test_a_pointer_that_is_held_beside_the_filmstrip_goes_on_through_the_steps(film, heard, qtbot):
+    film.show_times(pictured(100))
+    viewport = film.viewport()
+    beside = QPoint(viewport.width() + 40, 20)
+    qtbot.mousePress(viewport, Qt.MouseButton.LeftButton, pos=film.cell(0).center())
+    qtbot.mouseMove(viewport, beside)
+    qtbot.waitUntil(lambda: film.at.number > 20)
+    qtbot.mouseRelease(viewport, Qt.MouseButton.LeftButton, pos=beside)
+    assert heard[-1] == ("requested", 18, film.at.number)
+    assert not film.is_scrubbing
+
+
 def test_keys_go_through_the_steps_and_rest_on_the_last_of_them(film, heard, qtbot):
     film.show_times(pictured(40))
     film.show_viewed(18, 1)

@@ -370,7 +370,7 @@ class TimeBar(QAbstractScrollArea):
         painter.drawPolyline(line)
         text = dollars(whole)
         wide = painter.fontMetrics().horizontalAdvance(text) + 6
-        label = QRectF(width - _SIDE - wide, self.rows.cost - 1, wide, self.rows.height - self.rows.cost)
+        label = QRectF(width - wide, self.rows.cost - 1, wide, self.rows.height - self.rows.cost)
         painter.fillRect(label, self._colour("panel", 215))
         painter.setPen(self._colour("dim"))
         painter.drawText(label, int(Qt.AlignmentFlag.AlignCenter), text)

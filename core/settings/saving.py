@@ -3,16 +3,13 @@
 import contextlib
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core.schema.errors import DataError
 from core.settings.settings import FileSettings, read_settings_file, settings_path
-from core.settings.user_file import UserFile
-
-if TYPE_CHECKING:
-    from tomlkit import TOMLDocument
+from core.settings.user_file import UserFile, read_text
 
 KeyPath = str | tuple[str, ...]
 """A key of the file: ``theme``, ``llms.fast.model``, or a tuple where a part has a dot in it."""
@@ -26,15 +23,16 @@ def save_settings(changes: Mapping[KeyPath, object], *, environ: Mapping[str, st
     or not at all. Raises DataError if the file or a change is not valid,
     or the folder cannot be written; the file is then as it was.
     """
-    import tomlkit  # Loading it takes a while, which starting the program need not wait for.
-
     path = settings_path(environ)
-    file = UserFile.read(path) if path.exists() else UserFile(path, "")
-    file.content()
-    document = tomlkit.parse(file.text)
-    for key, value in changes.items():
-        _set(document, key.split(".") if isinstance(key, str) else list(key), value)
-    changed = UserFile(path, tomlkit.dumps(document))
+    file = UserFile(path, read_text(path, line_ends=True) if path.exists() else "")
+    wanted = file.content()
+    _set_all(wanted, changes)
+    changed = next((text for text in _ways_to_write(file, changes) if _says(text, wanted)), None)
+    if changed is None:
+        raise DataError(
+            f"{path} cannot be changed without changing other settings in it; write its tables with headers such as "
+            "[llms.NAME] at its end, or change it by hand."
+        )
     changed.validated(FileSettings)
     if changed != file:
         write_whole(path, changed.text)
@@ -72,16 +70,47 @@ def write_whole(path: Path, text: str) -> None:
         ) from error
 
 
-def _set(document: "TOMLDocument", parts: list[str], value: object) -> None:
+def _ways_to_write(file: UserFile, changes: Mapping[KeyPath, object]) -> Iterator[UserFile]:
+    """Yield the file with the changes: new tables have headers, and then they are inline.
+
+    Below a dotted key a header would take in the keys that follow it.
+    """
+    import tomlkit  # Loading it takes a while, which starting the program need not wait for.
+
+    for inline in (False, True):
+        document = tomlkit.parse(file.text)
+        _set_all(document, changes, inline=inline)
+        yield UserFile(file.path, tomlkit.dumps(document))
+
+
+def _says(file: UserFile, wanted: Mapping[str, Any]) -> bool:
+    try:
+        return _filled(file.content()) == _filled(wanted)
+    except DataError:
+        return False
+
+
+def _filled(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a table without those in it that are empty: a dotted key cannot say that there is one."""
+    inner = {key: _filled(value) if isinstance(value, dict) else value for key, value in table.items()}
+    return {key: value for key, value in inner.items() if value != {}}
+
+
+def _set_all(document: dict[str, Any], changes: Mapping[KeyPath, object], *, inline: bool = False) -> None:
+    for key, value in changes.items():
+        _set(document, key.split(".") if isinstance(key, str) else list(key), value, inline)
+
+
+def _set(document: dict[str, Any], parts: list[str], value: object, inline: bool) -> None:
     import tomlkit
-    from tomlkit.items import AbstractTable, InlineTable
+    from tomlkit.items import InlineTable
 
     table: Any = document
     for part in parts[:-1]:
-        if not isinstance(table.get(part), (AbstractTable, dict)):
+        if not isinstance(table.get(part), dict):
             if value is None:
                 return
-            is_inline = isinstance(table, InlineTable)  # It holds no other tables.
+            is_inline = inline or isinstance(table, InlineTable)  # It holds no other tables.
             is_super_table = part in ("llms", "purposes")
             table[part] = tomlkit.inline_table() if is_inline else tomlkit.table(is_super_table)
         table = table[part]
@@ -89,6 +118,9 @@ def _set(document: "TOMLDocument", parts: list[str], value: object) -> None:
         table.pop(parts[-1], None)
     elif isinstance(value, list | tuple):
         _set_list(table, parts[-1], [str(one) if isinstance(one, Path) else one for one in value])
+    elif isinstance(value, dict) and inline:
+        table[parts[-1]] = tomlkit.inline_table()
+        table[parts[-1]].update(value)
     else:
         table[parts[-1]] = str(value) if isinstance(value, Path) else value
 
@@ -96,10 +128,9 @@ def _set(document: "TOMLDocument", parts: list[str], value: object) -> None:
 def _set_list(table: Any, key: str, values: list[object]) -> None:
     """Put `values` into a list, in whose lines comments stay; what is new comes last."""
     import tomlkit
-    from tomlkit.items import Array
 
     held = table.get(key)
-    if not isinstance(held, Array):
+    if not isinstance(held, list):
         held = tomlkit.array()
         held.multiline(True)
         table[key] = held

@@ -1,7 +1,9 @@
 import os
 import stat
+import tomllib
 
 import pytest
+import tomlkit
 
 from core.schema.errors import DataError
 from core.settings.saving import save_settings
@@ -31,6 +33,37 @@ class TestSaving:
         assert (settings.llms["a"].model, settings.llms["b"].model) == ("m", "n")
         assert dict(settings.llms["b"].headers) == {"X-A": "1"}
         assert path.read_text().startswith('llms = {a = {model = "m"},')
+
+    @pytest.mark.parametrize(
+        ("changes", "more"),
+        [
+            ({"llms.slow.model": "m"}, 'llms.slow.model = "m"'),
+            (
+                {"llms.slow.model": "m", "llms.slow.body": {"a": {"b": 3}}},
+                'llms.slow = {model = "m", body.a.b = 3}',
+            ),
+            ({"llms.fast.headers": {"X-A": "1"}}, 'llms.fast.headers.X-A = "1"'),
+            ({"purposes.plan.llm": "m", "viewport": "800x600"}, 'purposes.plan.llm="m"\nviewport="800x600"'),
+        ],
+    )
+    def test_a_file_with_dotted_keys_says_what_it_said_and_the_changes(self, environ, write, changes, more):
+        text = 'llms.fast.model = "q"\n# why\ntheme = "light"\npurposes.decide.llm = "q"\npace = 1.0\n'
+        path = write(text)
+        save_settings(changes, environ=environ)
+        assert tomllib.loads(path.read_text()) == tomllib.loads(text + more)
+        assert "# why" in path.read_text()
+
+    def test_a_file_that_would_say_something_else_is_not_written(self, environ, write, monkeypatch):
+        path = write('llm = "a"\n')
+        monkeypatch.setattr(tomlkit, "dumps", lambda _: 'llm = "b"\ntheme = "dark"\n')
+        with pytest.raises(DataError, match="cannot be changed without changing other settings"):
+            save_settings({"llm": "b"}, environ=environ)
+        assert path.read_text() == 'llm = "a"\n'
+
+    def test_the_ends_of_lines_stay(self, environ, write):
+        path = write(b'[llms.fast]\r\nmodel = "q" # x\r\n')
+        save_settings({"llms.fast.model": "m"}, environ=environ)
+        assert path.read_bytes() == b'[llms.fast]\r\nmodel = "m" # x\r\n'
 
     def test_none_takes_a_key_out(self, environ, write):
         path = write('llm = "a"\ntheme = "dark"\n')

@@ -6,18 +6,19 @@ from pathlib import Path
 from core.agent.spaces.draft import DraftPage, draft_space, group_pages
 from core.cli.output import say
 from core.cli.runs import reading
-from core.schema.errors import DataError, UsageError
+from core.schema.errors import UsageError
 from core.schema.step import Observed, Reviewed, record_of
 from core.settings.settings import Settings
 from core.system.program import COMMAND
+from core.trace.run_files import write_file
 from core.trace.store import TraceStore
 
 
 def draft(settings: Settings, runs: Iterable[int], output: Path, *, title: str, force: bool) -> None:
     """Write a state space that is drafted from the pages of these runs, and say what was found.
 
-    Raises UsageError for a run that is not there, one without pages, or a file
-    that would be written over, and DataError if it cannot be written.
+    Raises UsageError for a run that is not there, one without pages, and a file
+    that would be written over or cannot be written.
     """
     if output.exists() and not force:
         raise UsageError(f"{output} exists already: use another name, or --force to overwrite it.")
@@ -30,10 +31,7 @@ def draft(settings: Settings, runs: Iterable[int], output: Path, *, title: str, 
     text = draft_space(
         pages, title=title or output.stem, environment="" if environment == "web" else environment
     )
-    try:
-        output.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise DataError(f"{output} cannot be written ({error.strerror}).") from error
+    write_file(output, text.encode(errors="replace"))
     states = group_pages(pages)
     names = ", ".join(f"{state.name} ({len(state.pages)})" for state in states)
     say(f"{output}: {len(states)} states from {len(pages)} pages: {names}.")

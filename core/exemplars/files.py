@@ -14,6 +14,7 @@ from core.exemplars.editing.toml_text import text_of
 from core.exemplars.library.records import Origin
 from core.schema.errors import DataError
 from core.schema.exemplar import Exemplar
+from core.settings.file_kinds import is_database
 from core.settings.user_file import MOST_LINES_BYTES, UserFile, beyond_bounds, problem, read_text
 from core.storage.resources import RESOURCES
 
@@ -160,7 +161,9 @@ def write_exemplars(path: Path, exemplars: Iterable[Exemplar]) -> None:
 
 
 def write_files(files: dict[Path, str]) -> None:
-    """Write all files next to their places first, then move them there; raises DataError."""
+    """Write all files next to their places first, then move them there; raises DataError, also for a database."""
+    if database := next(filter(is_database, files), None):
+        raise DataError(f"{database} is a database, and is not overwritten; choose another file.")
     places = {path: path.resolve() for path in files}  # A link stays a link.
     parts = {place.with_name(f".{place.name}.part"): path for path, place in places.items()}
     try:
@@ -172,7 +175,7 @@ def write_files(files: dict[Path, str]) -> None:
         for part, path in parts.items():
             os.replace(part, places[path])
     except OSError as error:
-        place = error.filename or next(iter(files))
+        place = parts.get(Path(error.filename or ""), error.filename) or next(iter(files))
         raise DataError(
             f"{place} cannot be written ({error.strerror}); check the folder and the free space on the disk."
         ) from error

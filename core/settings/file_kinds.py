@@ -40,13 +40,14 @@ PICKLE = KnownKind(
 _PLAYWRIGHT = KnownKind("a Playwright trace", "open it with npx playwright show-trace")
 TASKS = KnownKind("a task of WebArena", "use it with --webarena, or add it in the task chooser")
 TASK_FILE = KnownKind("a task file", "use it with --tasks-file, or add it in the task chooser")
+DATABASE_MAGIC = b"SQLite format 3\x00"
 _MAGIC: tuple[tuple[bytes, KnownKind], ...] = (
     (b"7z\xbc\xaf\x27\x1c", KnownKind("a 7z archive", _UNPACK)),
     (b"BZh", KnownKind("a bzip2 archive", _UNPACK)),
     (b"\xfd7zXZ\x00", KnownKind("an xz archive", _UNPACK)),
     (b"\x28\xb5\x2f\xfd", KnownKind("a Zstandard archive", _UNPACK)),
     (b"Rar!\x1a\x07", KnownKind("a RAR archive", _UNPACK)),
-    (b"SQLite format 3\x00", KnownKind("an SQLite database", "export what you need from it as JSON")),
+    (DATABASE_MAGIC, KnownKind("an SQLite database", "export what you need from it as JSON")),
     (b"%PDF-", KnownKind("a PDF document")),
     (b"PAR1", KnownKind("a Parquet file", _CONVERT)),
     (b"\x93NUMPY", KnownKind("a NumPy array", _CONVERT)),
@@ -80,6 +81,17 @@ def kind_of_file(file: BinaryIO) -> KnownKind | None:
         return PICKLE
     found = next((kind for magic, kind in _MAGIC if head.startswith(magic)), None)
     return found or next((kind for at, magic, kind in _INSIDE if head.startswith(magic, at)), None)
+
+
+def is_database(path: Path) -> bool:
+    """Whether a regular file at this path can be read and is an SQLite database."""
+    try:
+        if not path.is_file():  # Opening a pipe would wait.
+            return False
+        with path.open("rb") as file:
+            return file.read(len(DATABASE_MAGIC)) == DATABASE_MAGIC
+    except OSError:
+        return False
 
 
 def _is_pickle(head: bytes) -> bool:

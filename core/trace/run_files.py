@@ -6,6 +6,7 @@ from pathlib import Path
 
 from core.schema.errors import UsageError
 from core.schema.formats import count
+from core.settings.file_kinds import DATABASE_MAGIC, is_database
 from core.settings.user_file import MOST_TOLD
 from core.system.paths import expanded
 from core.trace.exports.hiding import without_secrets
@@ -24,16 +25,24 @@ def export_run(database: Path, run: int, form: str, path: str, *, content: bool 
     A file that is there already is replaced whole or not at all. Raises
     UsageError if it cannot be written, and TraceError.
     """
+    target = expanded(path)
+    if os.path.realpath(target) == os.path.realpath(database):
+        raise UsageError(f"{path} is the database that the run is in; choose another file.")
     chosen = format_named(form)
     store = TraceStore.open(database, read_only=True)
     with closing(store), without_secrets(store, run) as hidden:
         data, left_out = chosen.write(hidden, run, content=content), hidden.left_out or ""
-    write_file(expanded(path), data)
+    write_file(target, data)
     return left_out
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """Write a file, which is replaced whole or not at all; raises UsageError if it cannot be written."""
+    """Write a file, which is replaced whole or not at all.
+
+    Raises UsageError if it cannot be written, or would replace an SQLite database by what is none.
+    """
+    if is_database(path) and not data.startswith(DATABASE_MAGIC):
+        raise UsageError(f"{path} is a database, and is not overwritten; choose another file.")
     try:
         _write(path, data)
     except OSError as error:
@@ -50,6 +59,12 @@ def _write(path: Path, data: bytes) -> None:
         os.replace(unfinished, path)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def check_place(path: Path) -> None:
+    """Raise UsageError if no file can be written at `path`, to tell so before what takes long."""
+    if path.is_dir() or not os.access(path if path.exists() and not path.is_file() else path.parent, os.W_OK):
+        raise UsageError(f"{path} cannot be written: choose a file in a folder that exists and is writable.")
 
 
 def import_run(store: TraceStore, path: Path) -> tuple[int | None, str]:

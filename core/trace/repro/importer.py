@@ -11,6 +11,7 @@ from core.schema.errors import DataError, TraceError
 from core.schema.formats import count
 from core.schema.hosts import host_of, is_near
 from core.schema.record import Record
+from core.settings.file_kinds import DATABASE_MAGIC
 from core.settings.user_file import open_regular
 from core.system.program import COMMAND
 from core.trace.database import APPLICATION_ID
@@ -22,7 +23,6 @@ from core.trace.store import TraceStore
 REPRO = "repro"
 MOST_BYTES = 4 << 30
 """Bytes that a repro file may have."""
-_MAGIC = b"SQLite format 3\x00"
 _AT = 68
 """Where SQLite's header has the application id."""
 
@@ -81,7 +81,7 @@ def is_repro(path: Path) -> bool:
             head = file.read(_AT + 4)
     except (OSError, DataError):
         return False
-    return head.startswith(_MAGIC) and int.from_bytes(head[_AT : _AT + 4], "big") == APPLICATION_ID
+    return head.startswith(DATABASE_MAGIC) and int.from_bytes(head[_AT : _AT + 4], "big") == APPLICATION_ID
 
 
 def import_repro(store: TraceStore, path: Path, *, dry_run: bool = False) -> tuple[ReproContent, int | None]:

@@ -7,6 +7,7 @@ from core.agent.spaces.recognition import recognise_state
 from core.schema.step import Observed
 from core.trace.store import TraceStore
 from tests.core.stage import need_chromium
+from tests.core.trace.making import write_run
 
 
 @pytest.mark.browser
@@ -35,6 +36,16 @@ def test_a_file_that_is_there_is_not_written_over(inside, tmp_path):
     done = inside("draft", 1, "-o", path)
     assert (done.code, path.read_text(encoding="utf-8")) == (2, "mine")
     assert "--force" in done.err
+
+
+def test_a_title_that_cannot_be_encoded_is_written_without_that_character(inside, tmp_path):
+    store = TraceStore.open(inside.db)
+    write_run(store)
+    store.close()
+    path = tmp_path / "mine.toml"
+    path.write_text("mine", encoding="utf-8")
+    done = inside("draft", 1, "-o", path, "--force", "--title", "a\udcffb")
+    assert (done.code, read_space(path).title) == (0, "a?b"), done.err
 
 
 def test_a_run_that_is_not_there_is_reported_and_nothing_is_written(inside, tmp_path):

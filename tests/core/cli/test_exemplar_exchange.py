@@ -83,6 +83,16 @@ def test_lines_are_printed_without_a_file(inside):
     assert {json.loads(line)["family"] for line in done.out.splitlines()} == {"login-user"}
 
 
+def test_a_database_or_a_folder_is_not_overwritten_and_is_named(inside):
+    library, folder = inside.folder / LIBRARY_NAME, inside.folder / "out.jsonl"
+    Library.open(library).close()
+    folder.mkdir()
+    for path, why in ((library, "is a database"), (folder, "cannot be written")):
+        done = inside("exemplars", "export", "--family", "login-user", "-o", path)
+        assert (done.code, f"{path} {why}" in done.err) == (2, True), done.err
+    assert kept(inside) == []
+
+
 def exported(done) -> list[str]:
     return [json.loads(line)["id"] for line in done.out.splitlines()]
 

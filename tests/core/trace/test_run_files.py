@@ -1,6 +1,7 @@
 import pytest
 
 from core.schema.errors import NotInTraceError, UsageError
+from core.trace.repro.importer import is_repro
 from core.trace.run_files import export_run
 from core.trace.store import TraceStore
 from tests.core.trace.making import write_run
@@ -37,6 +38,17 @@ def test_a_file_that_is_no_plain_file_is_written_to(database, capfd):
 def test_a_form_or_place_that_cannot_be_used_is_reported(database, form, path, said):
     with pytest.raises(UsageError, match=said):
         export_run(database, 1, form, path)
+
+
+def test_no_database_is_overwritten_but_an_older_repro_file(database, tmp_path):
+    other, before = tmp_path / "other.db", database.read_bytes()
+    other.write_bytes(before)
+    for form, path in (("html", database), ("html", other), ("repro", database)):
+        with pytest.raises(UsageError, match="database"):
+            export_run(database, 1, form, str(path))
+    assert (database.read_bytes(), other.read_bytes()) == (before, before)
+    export_run(database, 1, "repro", str(other))
+    assert is_repro(other)
 
 
 def test_a_run_that_is_not_there_leaves_the_older_file_alone(database, tmp_path):

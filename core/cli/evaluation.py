@@ -186,7 +186,7 @@ async def _carry_out(
                 async with make_lanes(services, min(request.concurrency, max(left, 1))) as lanes:
                     await evaluation.work(lanes)
             except WorldError:
-                say(unfinished(len(evaluation.done), plan.total))
+                say(unfinished(request.name, len(evaluation.done), plan.total))
                 raise
             finally:
                 if plan.kind == "worth":

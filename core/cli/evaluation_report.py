@@ -1,5 +1,6 @@
 """The report of an evaluation on the command line: tables, JSON, and files."""
 
+import shlex
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -89,16 +90,16 @@ def give(store: TraceStore, report: EvaluationReport, settings: Settings, output
         report = report.replace(failures=done.groups)
         cost = "no price known" if done.cost is None else f"${done.cost:.4g}"
         say(f"The failures were named in {done.calls} LLM calls ({cost}). {done.problem}".rstrip())
-    if output.csv is not None:
-        write_file(output.csv, csv_of(report).encode(errors="replace"))
-        say(f"The runs were written to {output.csv}.")
-    if output.html is not None:
-        write_file(output.html, html_of(report).encode())
-        say(f"The report was written to {output.html}.")
     if output.as_json:
         put_json(report.model_dump(mode="json"))
     else:
         _print(report)
+    if output.csv is not None:
+        write_file(output.csv, csv_of(report).encode(errors="replace"))
+        say(f"The runs were written to {output.csv}.")
+    if output.html is not None:
+        write_file(output.html, html_of(report).encode(errors="replace"))
+        say(f"The report was written to {output.html}.")
 
 
 async def _named(
@@ -144,15 +145,16 @@ def _print(report: EvaluationReport) -> None:
         _print_failures(report.failures)
         _print_suspicions(report.suspicions)
     if report.done < report.total:
-        say(f"{report.why} {unfinished(report.done, report.total)}".strip())
+        say(f"{report.why} {unfinished(report.name, report.done, report.total)}".strip())
 
 
 def _moment(seconds: float) -> str:
     return f"{datetime.fromtimestamp(seconds):%Y-%m-%d %H:%M:%S}"
 
 
-def unfinished(done: int, total: int) -> str:
-    return f"{done} of {total} runs are done. --resume continues."
+def unfinished(name: str, done: int, total: int) -> str:
+    named = f"--name {shlex.quote(name)}"
+    return f"{done} of {total} runs are done. To continue, repeat the command that makes them, with {named}."
 
 
 def _put_shares(title: str, rows: list[tuple[str, GroupShare]]) -> None:

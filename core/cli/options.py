@@ -239,8 +239,12 @@ class Measured(Proved):
     pictures: KeptPictures = None
 
     def output(self) -> Any:
+        """Return what is to be written; raises UsageError if a file of it cannot be."""
         from core.cli.evaluation_report import ReportOutput
+        from core.trace.run_files import check_place
 
+        for path in filter(None, (self.csv, self.html)):
+            check_place(path)
         return ReportOutput(
             as_json=self.as_json, csv=self.csv, html=self.html, name_failures=self.name_failures or ""
         )

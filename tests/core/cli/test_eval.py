@@ -151,7 +151,10 @@ def test_a_refused_key_ends_the_evaluation_and_what_it_broke_off_does_not_count(
     done = inside(*words("--seeds", "0-3", "--concurrency", 2))
     assert done.code == 3, done.err
     assert "answered 401: wrong key; check the key" in done.err
-    assert re.search("[01] of 4 runs are done. --resume continues.", done.err)
+    assert re.search(
+        "[01] of 4 runs are done. To continue, repeat the command that makes them, with --name mine.",
+        done.err,
+    )
     assert len(attempts(inside)) <= 3
     assert {outcome for _, outcome in ended(inside)} <= {"done", "interrupted"}
     llm_server.otherwise = ONE
@@ -216,6 +219,8 @@ def test_a_task_that_cannot_be_begun_is_tried_twice_and_counted_as_failed(inside
         ),
         (("--tasks", "miniwob/click-link", "--llm", "person"), "needs a window"),
         (("--name", "none", "--resume"), "There is no"),
+        (("--tasks", "miniwob/click-link", "--csv", "/nowhere/x.csv"), "/nowhere/x.csv cannot be written"),
+        (("--tasks", "miniwob/click-link", "--html", "."), ". cannot be written"),
         ((), "No task is selected"),
     ],
 )
@@ -223,6 +228,7 @@ def test_bad_usage_has_the_code_2_or_3_and_a_sentence(inside, more, said):
     done = inside("eval", "--llm", "rules", *more)
     assert done.code in (2, 3)
     assert said in done.err
+    assert not inside.db.exists()
 
 
 @pytest.mark.browser

@@ -39,9 +39,15 @@ def visible(text: str) -> str:
 
 
 def print_any_character() -> None:
-    """Let what a terminal's encoding does not have be printed as its escape sequence."""
-    for stream in (sys.stdout, sys.stderr):
-        if reconfigure := getattr(stream, "reconfigure", None):
+    """Let what a terminal's encoding does not have be printed as its escape sequence.
+
+    What goes to a stream that was closed before the start is dropped: Python has None for it, and `print` would
+    write errors to stdout.
+    """
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", closefd=False))
+        if reconfigure := getattr(getattr(sys, name), "reconfigure", None):
             reconfigure(errors="backslashreplace")
 
 

@@ -184,6 +184,14 @@ def test_output_that_cannot_be_written_is_one_sentence(hostile, cli, words):
 
 
 @pytest.mark.program
+@pytest.mark.parametrize(("closed", "run", "code"), [("2>&-", 9, 2), (">&-", 1, 0)])
+def test_what_goes_to_a_closed_stream_is_dropped(hostile, cli, closed, run, code):
+    cli.program = ("sh", "-c", f'exec "$0" "$@" {closed}', *cli.program)
+    done = cli("show", run)
+    assert (done.code, done.out, done.err) == (code, "", "")
+
+
+@pytest.mark.program
 def test_a_terminal_without_unicode_gets_escape_sequences(hostile, cli):
     cli.environment |= {"PYTHONIOENCODING": "ascii", "LC_ALL": "C"}
     store = TraceStore.open(cli.db)

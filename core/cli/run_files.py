@@ -1,6 +1,7 @@
 """Runs as files: export, sending to a collector, import."""
 
 import shlex
+import tempfile
 from contextlib import closing
 from pathlib import Path
 
@@ -66,8 +67,10 @@ def import_file(settings: Settings, path: Path, form: str, *, dry_run: bool, as_
 
 
 def _import_repro(settings: Settings, path: Path, *, dry_run: bool, as_json: bool) -> None:
-    with closing(TraceStore.open(settings.database)) as store:
-        content, run = import_repro(store, path, dry_run=dry_run)
+    with tempfile.TemporaryDirectory() as folder:
+        is_new = dry_run and not settings.database.exists()  # Opening it would make it.
+        with closing(TraceStore.open(Path(folder) / "new.db" if is_new else settings.database)) as store:
+            content, run = import_repro(store, path, dry_run=dry_run)
     if as_json:
         put_json({"file": str(path), "format": REPRO, "run": run, "content": content.model_dump(mode="json")})
     else:

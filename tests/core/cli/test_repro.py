@@ -62,7 +62,7 @@ def test_it_is_imported_into_any_database_and_repeated_without_server_and_llm(in
     assert done.json["run"] is None
     assert (done.json["content"]["steps"], done.json["content"]["known"]) == (3, None)
     assert "nothing was stored" in done.err
-    assert inside("runs", "--json", "--db", other).json == []
+    assert not other.exists()
     for imported, words in ((1, ("--db", other)), (2, ())):
         done = inside("import", path, *words)
         assert done.code == 0, done.err

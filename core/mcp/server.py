@@ -165,8 +165,10 @@ class CommandServer:
             if running.cancelled():
                 raise WorldError("The run was interrupted, because the server was stopped.")
             ended = await running
-        except OSError as error:
-            raise WorldError(f"The run could not be started: {error.strerror}.") from error
+        except (OSError, ValueError) as error:  # Such as a zero byte in an argument.
+            raise WorldError(
+                f"The run could not be started: {getattr(error, 'strerror', '') or error}."
+            ) from error
         finally:
             running.cancel()  # A run for which nobody waits any more ends in order by itself.
         if not "".join(out).strip():

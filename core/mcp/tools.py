@@ -10,7 +10,7 @@ from core.schema.record import Record
 from core.settings.user_file import near
 from core.storage.resources import RESOURCES
 
-_FLAGS = {"records": ("--records", "--brief"), "offline": ("--offline", "--live"), "picture": ("", "")}
+_FLAGS = {"records": ("--records", "--brief"), "offline": ("--offline", "--live")}
 """The words of arguments that are on or off."""
 
 

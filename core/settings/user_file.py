@@ -55,6 +55,7 @@ _FRONT = "+++"
 MOST_TOLD = 20
 """How many problems of a file are told at once."""
 _MOST_SHOWN = 80
+_MOST_NAMES = 30
 
 _REASONS = {
     "string_type": "it must be text in quotes",
@@ -317,12 +318,14 @@ def problem(error: ValidationError, model: type[BaseModel]) -> str:
 
 
 def near(wrong: str, valid: Iterable[str]) -> str:
-    """Return the end of a sentence that points to the nearest of the valid names, or lists them."""
+    """Return the end of a sentence that points to the nearest of the valid names, or lists them, at most thirty."""
     names = tuple(valid)
     close = get_close_matches(wrong, names, n=1, cutoff=0.55)
     if close:
         return f"did you mean {close[0]}?"
     be = "is" if len(names) == 1 else "are"
+    if len(names) > _MOST_NAMES:
+        names = (*names[:_MOST_NAMES], f"and {len(names) - _MOST_NAMES} more")
     return f"there {be} {', '.join(names)}." if names else "leave it out."
 
 

@@ -64,7 +64,7 @@ class AgentFiles:
         if name == SETTINGS:
             return self.target(name)
         if name not in files:
-            raise UsageError(f'There is no file "{name}" to edit; {near(name, tuple(files))}')
+            raise UsageError(f'There is no file "{name}"; {near(name, tuple(files))}')
         return files[name]
 
     def read(self, name: str) -> str:

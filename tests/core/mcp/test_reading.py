@@ -117,7 +117,7 @@ async def test_a_resource_is_the_same_as_the_command_line_prints_and_whole(serve
         ("read_run", {"runs": 1}, "read_run has no argument runs. Its arguments are: run."),
         ("list_runs", {"outcome": "bad"}, '"bad" is not an outcome; use one of success, no success, .*'),
         ("read_evaluation", {"name": "mine"}, 'There is no evaluation "mine"; there are none.'),
-        ("read_file", {"name": "../settings.toml"}, r'There is no file "../settings.toml" .*'),
+        ("read_file", {"name": "../settings.toml"}, r'There is no file "../settings.toml"; .*'),
         ("read_file", {"name": "settings/settings.toml"}, "The settings are not a file of an agent. .*"),
         ("read_run", {"run": 1, "where": "stops"}, 'The result has no part "stops". .*'),
         ("read_run", {"run": 1, "where": "steps_list", "offset": "x"}, "offset is a number.*"),
@@ -156,6 +156,15 @@ def test_the_command_line_also_prints_permissible_actions_files_and_evaluations_
     assert WRONG in inside("files", SPACE).out
     assert inside("eval", "--list").err == "There are no evaluations yet.\n"
     assert inside("show", 1, "--actions").err == "Use --step to say of which step.\n"
+
+
+async def test_an_argument_that_no_process_can_be_given_is_told_in_a_sentence(inside):
+    async with Client(protocol()) as client:
+        done = await client.call_tool("run_task", {"task": "miniwob/click\0test"})
+    assert (done.is_error, done.content[0].text) == (
+        True,
+        "The run could not be started: embedded null byte.",
+    )
 
 
 async def test_a_long_result_of_a_tool_that_makes_runs_is_read_on_without_another_run(inside, monkeypatch):

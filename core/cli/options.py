@@ -421,9 +421,10 @@ class Commands(TyperGroup):
         }
         for option, value in given.items():
             if option not in known:
+                called = f"{ctx.command_path} {name}".removeprefix(f"{ctx.find_root().command_path} ")
                 raise UsageError(
-                    f"--{option.replace('_', '-')} is not an option of the command {name}. "
-                    f"To list its options, use {name} --help."
+                    f"--{option.replace('_', '-')} is not an option of the command {called}. "
+                    f"To list its options, use {called} --help."
                 )
             if known[option].multiple and not isinstance(value, list):
                 given[option] = [value]

@@ -49,7 +49,10 @@ def test_it_counts_for_a_command_of_a_group_too(inside, other):
         (("--task", "web/open", "eval"), "--task is not an option of the command eval."),
         (("--tasks-file", "x.toml", "runs"), "--tasks-file is not an option of the command runs."),
         (("--seed", 3, "exemplars", "list"), "--seed is not an option of the command exemplars."),
-        (("runs", "--search", "x", "prune"), "--search is not an option of the command prune."),
+        (
+            ("runs", "--search", "x", "prune"),
+            "not an option of the command runs prune. To list its options, use runs prune --help",
+        ),
         (("--db", "x.db", "test"), "--db is not an option of the command test."),
     ],
 )

@@ -14,14 +14,22 @@ from core.cli.mcp import add_mcp_command
 from core.cli.options import BaseUrl, Commands, Database, LLMName, settings_with
 from core.cli.output import print_any_character, put, say, say_lines
 from core.cli.stored_runs import add_runs_commands
-from core.cli.task_commands import EXIT_WORLD, add_task_commands, add_window_commands
-from core.schema.errors import ActionError, BackstepError, Interrupted, UsageError, WorldError
+from core.cli.task_commands import add_task_commands, add_window_commands
+from core.schema.errors import (
+    ActionError,
+    BackstepError,
+    Interrupted,
+    NotInLibraryError,
+    NotInTraceError,
+    UsageError,
+    WorldError,
+)
+from core.setup import EXIT_INTERRUPTED, EXIT_WORLD_FAILED
 from core.system.program import IS_INSTALLED, ROOT
 
 # What a command needs is imported when it is called: the window is to open quickly.
 
 EXIT_USAGE = 2
-EXIT_INTERRUPTED = 130
 
 
 def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., Any]) -> TyperGroup:
@@ -65,6 +73,10 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
 def _invoked(app: TyperGroup) -> Any:
     try:
         return app(standalone_mode=False)
+    except SystemExit as error:
+        if not isinstance(error.__context__, BrokenPipeError):
+            raise
+        return 0  # Who reads the help has seen enough: the library ends with 1 then.
     except OSError:
         put("")  # If it was the help that could not be written, this raises the error that says so.
         raise
@@ -83,7 +95,11 @@ def run_app(app: TyperGroup) -> int:
         return EXIT_INTERRUPTED
     except (WorldError, ActionError) as error:
         say_lines(str(error))
-        return EXIT_WORLD
+        not_there = isinstance(error, NotInTraceError | NotInLibraryError)
+        is_usage = not_there or isinstance(
+            error.__cause__, OverflowError
+        )  # The number is too large to be any.
+        return EXIT_USAGE if is_usage else EXIT_WORLD_FAILED
     except BackstepError as error:
         say_lines(str(error))
         return EXIT_USAGE

@@ -33,6 +33,8 @@ def change_exemplars(
         for id in ids:
             library.get(id)
         chosen = tuple(ids) or tuple(row.id for row in library.rows(wanted))
+        if not chosen:
+            raise UsageError("No exemplar matches all filters. To list exemplars, use exemplars list.")
         changed = work(library, chosen)
     if as_json:
         put_json(

@@ -21,7 +21,7 @@ from core.debugger.exemplars.trying.views import ReplayResult, replays_in_words,
 from core.debugger.services import user_llms
 from core.environments.registry import Environments
 from core.exemplars.library.records import Entry, Filter
-from core.schema.errors import NotInLibraryError, NotInTraceError, UsageError
+from core.schema.errors import UsageError
 from core.schema.step import Decided
 from core.settings.settings import Settings, config_folder
 from core.trace.calls import stored_prompt
@@ -50,8 +50,6 @@ def replay_exemplars(
             entries = [Entry.model_validate_json(path.read_bytes())]
         else:
             entries = [library.get(id) for id in ids] or list(library.entries(chosen))
-    except NotInLibraryError as error:
-        raise UsageError(str(error)) from error
     except (OSError, ValidationError) as error:
         raise UsageError(
             f"{path} is not an entry of a library; save the exemplar, and replay it by its id."
@@ -167,11 +165,9 @@ def _asked(settings: Settings, run: int, asked: CreditOptions) -> list[Attributi
         finally:
             await llms.close()
 
+    open_for_reading(settings).close()  # To open a database to be written would make one.
     with closing(TraceStore.open(settings.database)) as store:
-        try:
-            return in_loop(work(store))
-        except NotInTraceError as error:
-            raise UsageError(str(error)) from error
+        return in_loop(work(store))
 
 
 def _with_exemplars(store: TraceStore, run: int) -> tuple[int, ...]:

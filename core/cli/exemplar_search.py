@@ -126,7 +126,7 @@ def reindex(settings: Settings, *, as_json: bool) -> None:
     """Throw the index away and make it again; what was made is kept where it is interrupted."""
     memory = memory_of(settings)
 
-    async def work() -> int:
+    async def work() -> None:
         index, count = await memory.indexed(again=True)
         if as_json:
             put_json(
@@ -141,6 +141,5 @@ def reindex(settings: Settings, *, as_json: bool) -> None:
             say(
                 f"{len(index)} exemplars are indexed with {index.embedding.name}; {count} texts were embedded."
             )
-        return count
 
     in_loop(work())

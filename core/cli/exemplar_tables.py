@@ -4,6 +4,7 @@ import asyncio
 import sys
 from datetime import datetime
 from functools import partial
+from typing import Any
 
 from core.agent.policies.catalogue import POLICIES, Policies
 from core.cli.output import put, put_json, put_lines, put_table, say, say_lines
@@ -20,7 +21,7 @@ from core.exemplars.library.store import Library
 from core.exemplars.library.trace_sync import note_retrievals, success_of
 from core.exemplars.memory import Memory
 from core.exemplars.problem import Problem
-from core.schema.errors import NotInLibraryError, UsageError
+from core.schema.errors import UsageError
 from core.schema.formats import count
 from core.settings.settings import Settings, config_folder
 
@@ -28,7 +29,7 @@ from core.settings.settings import Settings, config_folder
 def memory_of(settings: Settings) -> Memory:
     """Return the memory of the user: the same exemplars, index and embedding as a run's."""
     resources = resources_of(settings)
-    resources.memory.on_progress = _Progress()
+    resources.memory.on_progress = _Progress("embedding")
     for problem in resources.memory.files.problems():
         say_lines(f"Left out: {problem}")
     return resources.memory
@@ -94,19 +95,19 @@ def show_exemplar(
 ) -> None:
     """Print one exemplar whole, an older version of it, or how two versions differ.
 
-    Raises UsageError if it is not there.
+    Raises NotInLibraryError if it is not there, and UsageError for a version of one of a file.
     """
     memory = memory_of(settings)
     library = listing_of(settings, memory)
-    try:
-        entry = library.get(id)
-        if version is not None or against is not None:
-            exemplar = library.at(id, version or entry.version)
-        else:
-            exemplar = entry.exemplar
-        other = None if against is None else library.at(id, against)
-    except NotInLibraryError as error:
-        raise UsageError(str(error)) from error
+    entry = library.get(id)
+    exemplar = entry.exemplar
+    if version is not None or against is not None:
+        if not library.has([id]):
+            raise UsageError(
+                f"{id} is of a file, which keeps no versions: leave out --version and --against."
+            )
+        exemplar = library.at(id, version or entry.version)
+    other = None if against is None else library.at(id, against)
     if other is not None:
         found = differences(other, exemplar)
         if as_json:
@@ -211,15 +212,20 @@ def _day(moment: float) -> str:
 
 
 class _Progress:
-    """Shows the progress of indexing on a terminal if it takes long."""
+    """Shows the progress on a terminal if it takes long."""
 
-    def __init__(self) -> None:
+    def __init__(self, what: str) -> None:
+        """`what` is being done, such as embedding."""
+        self._what = what
         self._shown = 0
 
     def __call__(self, done: int, of: int) -> None:
-        if of >= 1000 and sys.stderr.isatty() and done - self._shown >= of // 100:
+        is_more = done == of or done - self._shown >= of // 100
+        if of >= 1000 and sys.stderr.isatty() and is_more:
             self._shown = done
-            print(f"\rembedding {done} of {of}", end="\n" if done == of else "", file=sys.stderr, flush=True)
+            print(
+                f"\r{self._what} {done} of {of}", end="\n" if done == of else "", file=sys.stderr, flush=True
+            )
 
 
 def print_duplicates(settings: Settings, within: float, *, with_kept: bool, as_json: bool) -> None:
@@ -229,13 +235,13 @@ def print_duplicates(settings: Settings, within: float, *, with_kept: bool, as_j
     apart = frozenset() if with_kept else library.apart()
 
     async def look(index: ExemplarIndex) -> PairsFound:
-        found = PairsFound(within=within)
+        found, tell = PairsFound(within=within), _Progress("comparing")
         async for found in near_pairs(index, within, apart=apart):
-            _tell("compared", found.done, found.members)
+            tell(found.done, found.members)
         return found
 
     found = asyncio.run(memory.looked_up(look))
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "group": number,
             "distance": pair.distance,
@@ -253,9 +259,8 @@ def print_duplicates(settings: Settings, within: float, *, with_kept: bool, as_j
     put_table(
         ("group", "distance", "same", "exemplar", "and", "task"),
         [
-            (str(number), f"{pair.distance:.3f}", pair.same, *pair.ids, pair.tasks[0])
-            for number, group in enumerate(grouped(found.pairs), start=1)
-            for pair in group
+            (str(row["group"]), f"{row['distance']:.3f}", row["same"], *row["exemplars"], row["tasks"][0])
+            for row in rows
         ],
     )
     more = " These are the nearest. There may be more." if found.more else ""
@@ -285,8 +290,3 @@ def print_map(settings: Settings, *, as_json: bool) -> None:
         say("There are no exemplars yet.")
     else:
         say(f"The plane shows {found.share:.0%} of what distinguishes {count(len(points), 'exemplar')}.")
-
-
-def _tell(what: str, done: int, of: int) -> None:
-    if of >= 5000 and sys.stderr.isatty():
-        print(f"\r{what} {done} of {of}", end="\n" if done == of else "", file=sys.stderr, flush=True)

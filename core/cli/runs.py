@@ -1,14 +1,14 @@
 """Commands about stored runs: their list, one run, one step, two runs side by side."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import datetime
 from typing import Any
 
 from core.cli.output import put, put_json, put_lines, put_table, say, verdict_word
 from core.debugger.compare.alignment import compare_runs, compare_steps, parts_of
 from core.debugger.compare.views import AlignedPair, Compared, Part
-from core.schema.errors import NotInTraceError, UsageError
+from core.schema.errors import UsageError
 from core.schema.step import Observed, Recognised, Reviewed, record_of
 from core.settings.settings import Settings
 from core.trace.calls import stored_prompt, stored_reply
@@ -25,14 +25,9 @@ def open_for_reading(settings: Settings) -> TraceStore:
 
 @contextmanager
 def reading(settings: Settings) -> Iterator[TraceStore]:
-    """Open the trace as it is, and close it in the end; a run or step that is not there is a UsageError."""
-    store = open_for_reading(settings)
-    try:
+    """Open the trace as it is, and close it in the end; raises UsageError if there is none yet."""
+    with closing(open_for_reading(settings)) as store:
         yield store
-    except NotInTraceError as error:
-        raise UsageError(str(error)) from error
-    finally:
-        store.close()
 
 
 def step_to_show(settings: Settings, run: int) -> int:

@@ -22,12 +22,11 @@ from core.cli.options import (
 )
 from core.cli.output import put, say
 from core.schema.errors import UsageError
-from core.setup import display_problem
+from core.setup import EXIT_WORLD_FAILED, display_problem
 from core.system.program import program_version
 
 # What a command needs is imported when it is called: the window is to open quickly.
 
-EXIT_WORLD = 3
 DEFAULT_TASK = "miniwob/click-test-2"
 RunNumber = Annotated[int, typer.Argument(help="The run's number.")]
 
@@ -50,7 +49,7 @@ def add_window_commands(app: typer.Typer, open_window: Callable[..., int]) -> No
             chromium_at(settings.browser)  # Raises BrowserError if it is not there.
         if problem := display_problem():
             say(problem)
-            raise typer.Exit(EXIT_WORLD)
+            raise typer.Exit(EXIT_WORLD_FAILED)
         from core.cli.window_arguments import WindowArguments
 
         if opening.get("run") is not None:

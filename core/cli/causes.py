@@ -9,11 +9,14 @@ from core.debugger.causes.finding import causes_of
 from core.debugger.causes.records import Cause
 from core.debugger.causes.report import report_of
 from core.debugger.editing.files import AgentFiles
+from core.schema.errors import UsageError
 from core.settings.settings import Settings, config_folder
 
 
 def show_causes(settings: Settings, run: int, *, as_json: bool, as_report: bool) -> None:
     """Print the causes of a failed run, the likeliest first; raises UsageError and TraceError."""
+    if as_json and as_report:
+        raise UsageError("Leave out --report or --json: the report is Markdown.")
     with reading(settings) as store:
         row = store.run(run)
         resources = resources_of(settings).changed(store.changes(run))

@@ -216,8 +216,8 @@ def _read(path: Path, kind: SourceKind) -> Content:
         path.stat()
     except (FileNotFoundError, NotADirectoryError) as error:
         raise DataError(
-            f"{path} cannot be read: there is no such file or folder. Restore it, or remove it from the "
-            "list of task files."
+            f"{path} cannot be read: there is no such file or folder. Restore it, or correct the flag or "
+            "the list of task files that names it."
         ) from error
     except (OSError, ValueError) as error:
         raise DataError(f"{path} cannot be read: {getattr(error, 'strerror', '') or error}.") from error

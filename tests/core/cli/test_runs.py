@@ -156,6 +156,12 @@ def test_help_names_every_format_and_what_content_is(inside):
     ("words", "said"),
     [
         (("show", "3"), "3"),
+        (("show", "9" * 20), "A number is too large"),
+        (("runs", "--limit", "9" * 20), "A number is too large"),
+        (("run", "--llm", "replay:99", "--task", "web/open"), "There is no run 99"),
+        (("causes", "1", "--json", "--report"), "Leave out --report or --json"),
+        (("tasks", "--tasks-file", "none.toml"), "correct the flag"),
+        (("files", "zzz"), "more."),
         (("show", "1", "--step", "9"), "no step 9; its only step is 1"),
         (("show", "2", "--step", "1"), "it has no steps"),
         (("show", "x"), "integer"),
@@ -178,7 +184,9 @@ def test_what_is_not_there_has_the_code_2(trace, words, said):
     assert said in done.err
 
 
-@pytest.mark.parametrize("words", [("runs",), ("show", "1"), ("export", "1", "-o", "x.html")])
+@pytest.mark.parametrize(
+    "words", [("runs",), ("show", "1"), ("export", "1", "-o", "x.html"), ("exemplars", "credit", "1")]
+)
 def test_without_a_trace_there_is_a_sentence_and_no_file_is_made(inside, words):
     done = inside(*words)
     assert done.code == 2
@@ -192,8 +200,9 @@ def test_a_damaged_trace_has_the_code_3(inside):
 
 
 @pytest.mark.program
-def test_a_reader_that_goes_away_is_no_error(cli):
-    process = cli.start("tasks", "--json")
+@pytest.mark.parametrize("words", [("tasks", "--json"), ("--help",), ("show", "--help")])
+def test_a_reader_that_goes_away_is_no_error(cli, words):
+    process = cli.start(*words)
     process.stdout.close()
     assert process.wait(30) == 0
     assert process.stderr.read() == ""

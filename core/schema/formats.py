@@ -22,6 +22,11 @@ def ranges(numbers: Iterable[int], dash: str = "–") -> str:
     return ", ".join(f"{run[0]}{dash}{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
 
 
+def encodable(text: str) -> str:
+    """Return a text as UTF-8 can hold it: half of a surrogate pair becomes a question mark."""
+    return text if text.isascii() else text.encode(errors="replace").decode()
+
+
 def in_line(text: str, most: int = 1000) -> str:
     """Return a text as one line, with its middle removed if it is longer than any screen.
 

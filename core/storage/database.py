@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from core.schema.errors import StoreError
+from core.schema.formats import encodable
 from core.schema.secrets import Secrets
 
 if TYPE_CHECKING:
@@ -217,7 +218,7 @@ class DatabaseFile:
         return {name: self._hidden(value) for name, value in values.items()}
 
     def _hidden(self, value: Any) -> Any:
-        return self.secrets.text(_plain(value)) if isinstance(value, str) else value
+        return self.secrets.text(encodable(value)) if isinstance(value, str) else value
 
     @classmethod
     def open(
@@ -504,10 +505,8 @@ def damaged(path: Path, kind: FileKind) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return a text as SQLite can hold it: half of a surrogate pair becomes a question mark."""
-    return (
-        value.encode(errors="replace").decode() if isinstance(value, str) and not value.isascii() else value
-    )
+    """Return a value as SQLite can hold it."""
+    return encodable(value) if isinstance(value, str) else value
 
 
 def _connect(path: Path, options: str, busy_seconds: float) -> sqlite3.Connection:
@@ -573,7 +572,7 @@ def phrases_of(query: str) -> list[str]:
     Words beyond the fortieth are not looked at.
     """
     words = [word for word in query.replace("\0", " ").split() if any(map(str.isalnum, word))][:MOST_WORDS]
-    phrases = ['"{}"'.format(_plain(word).replace('"', '""')) for word in words]
+    phrases = ['"{}"'.format(encodable(word).replace('"', '""')) for word in words]
     if phrases:
         phrases[-1] += " *"
     return phrases

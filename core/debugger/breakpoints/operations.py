@@ -13,6 +13,7 @@ import re2
 from pydantic import BaseModel
 
 from core.schema.expression import re2_compiled
+from core.schema.formats import encodable
 from core.schema.observation import Element
 
 LARGEST = 10**30
@@ -184,7 +185,7 @@ class Operations(_Operators):
         if text is None:
             return False
         searched = self._as_text(text, "matches")[:LONGEST_SEARCHED]
-        return compiled_pattern(expression).search(_encodable(searched)) is not None
+        return compiled_pattern(expression).search(encodable(searched)) is not None
 
     def any(self, values: Any) -> bool:
         """any(… for e in page.elements): Whether at least one is true."""
@@ -251,15 +252,10 @@ def _word_for(value: Any) -> str:
 def compiled_pattern(expression: str) -> Any:
     """Return a regular expression that takes time in proportion to the text, whatever it is; raises ValueError."""
     try:
-        return re2_compiled(_encodable(expression), PATTERN_MEMORY)
+        return re2_compiled(encodable(expression), PATTERN_MEMORY)
     except re2.error as error:
         reason = error.args[0].decode("utf-8", "replace") if error.args else "it cannot be read"
         raise ValueError(f"this is not a regular expression ({reason}).") from error
-
-
-def _encodable(text: str) -> str:
-    """Return the text without halves of surrogate pairs, which RE2 cannot read."""
-    return text if text.isascii() else text.encode(errors="replace").decode()
 
 
 def text_of_value(value: Any) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from markupsafe import Markup
 
 from core.schema.errors import TraceError
-from core.schema.formats import count, seconds, thousands
+from core.schema.formats import count, encodable, seconds, thousands
 from core.schema.observation import Box
 from core.schema.record import Record
 from core.schema.step import BlobHash, CallRecord, Origin, place_of
@@ -171,7 +171,7 @@ def page_of(name: str, **values: object) -> str:
         script=Markup(script),
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
-    return text.encode(errors="replace").decode()
+    return encodable(text)
 
 
 def _file(name: str) -> str:

@@ -34,7 +34,7 @@ def send_otel(store: TraceStore, run: int, endpoint: str, *, content: bool = Fal
 
     def note(response: requests.Response, **_: object) -> None:
         if 300 <= response.status_code < 400:
-            redirects.append(_bare(urljoin(response.url, response.headers.get("Location", ""))))
+            redirects.append(_bare(response.url, response.headers.get("Location", "")))
 
     session.hooks["response"].append(note)
     exporter = OTLPSpanExporter(endpoint=url, timeout=SECONDS, session=session)
@@ -57,17 +57,24 @@ def send_otel(store: TraceStore, run: int, endpoint: str, *, content: bool = Fal
 
 
 def _traces_url(endpoint: str) -> str:
-    parts = urlsplit(endpoint)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    try:
+        parts = urlsplit(endpoint)
+        is_address = parts.scheme in ("http", "https") and bool(parts.hostname)
+    except ValueError:
+        is_address = False
+    if not is_address:
         raise UsageError(
             f'"{endpoint}" is not the address of a collector; give one such as http://127.0.0.1:4318.'
         )
     return endpoint if parts.path.endswith(PATH) else endpoint.rstrip("/") + PATH
 
 
-def _bare(url: str) -> str:
-    """Return an address without user information, query and fragment."""
-    parts = urlsplit(url)
+def _bare(url: str, location: str = "") -> str:
+    """Return an address, or where it redirects to, without user information, query and fragment."""
+    try:
+        parts = urlsplit(urljoin(url, location))
+    except ValueError:
+        return "what is no address"
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 

@@ -21,6 +21,7 @@ from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, Trace
 
 from core.llm.registry import PREFIX
 from core.schema.events import BrowserEvent
+from core.schema.formats import encodable
 from core.schema.messages import LLMReply, Message, Prompt
 from core.schema.step import Acted, CallRecord, Phase, calls_of
 from core.settings.settings import LOCAL_PREFIX
@@ -98,8 +99,8 @@ class _Spans:
             "backstep.left_out": self._store.left_out or None,
         }
         if self._content:
-            attributes["gen_ai.input.messages"] = _json([_message("user", row.instruction)])
-            attributes["gen_ai.output.messages"] = _json([_message("assistant", row.answer)])
+            attributes["gen_ai.input.messages"] = json.dumps([_message("user", row.instruction)])
+            attributes["gen_ai.output.messages"] = json.dumps([_message("assistant", row.answer)])
             attributes["url.full"] = row.start_url
         events = [self._event(event.event, event.time) for event in self._store.pages.events(row.run)]
         error = ("run failed", row.error) if row.outcome == "error" else None
@@ -206,7 +207,7 @@ class _Spans:
         }
         if self._content and action is not None:
             values = action.model_dump(mode="json", exclude={"kind", "name"})
-            attributes["gen_ai.tool.call.arguments"] = _json(values)
+            attributes["gen_ai.tool.call.arguments"] = json.dumps(values)
             attributes["gen_ai.tool.call.result"] = acted.message or acted.outcome
             attributes["backstep.target"] = acted.target
         assert phase.start_time is not None
@@ -253,11 +254,11 @@ class _Spans:
         if error is not None:
             attributes["error.type"] = error[0]
             events = [*events, self._exception(*error, end)]
-            status = Status(StatusCode.ERROR, _text((self._content and error[1]) or _FAILED[error[0]]))
+            status = Status(StatusCode.ERROR, encodable((self._content and error[1]) or _FAILED[error[0]]))
         id = int(id_of(self._row, "span", *parts, digits=16), 16)
         flags = TraceFlags(TraceFlags.SAMPLED)
         return ReadableSpan(
-            name=_text(name),
+            name=encodable(name),
             context=SpanContext(int(self._trace, 16), id, is_remote=False, trace_flags=flags),
             parent=parent.context if parent is not None else None,
             resource=self._resource,
@@ -280,18 +281,18 @@ def _said(prompt: Prompt, reply: LLMReply | None) -> dict[str, Value]:
     attributes: dict[str, Value] = {}
     system = [message.text for message in prompt.messages if message.role == "system"]
     if system:
-        attributes["gen_ai.system_instructions"] = _json(
+        attributes["gen_ai.system_instructions"] = json.dumps(
             [{"type": "text", "content": text} for text in system]
         )
     rest = [_parts(message) for message in prompt.messages if message.role != "system"]
-    attributes["gen_ai.input.messages"] = _json(rest)
+    attributes["gen_ai.input.messages"] = json.dumps(rest)
     if prompt.tools:
-        attributes["gen_ai.tool.definitions"] = _json(
+        attributes["gen_ai.tool.definitions"] = json.dumps(
             [{"type": "function", **tool.model_dump()} for tool in prompt.tools]
         )
     if reply is not None:
         answer = _parts(Message(role="assistant", text=reply.text, tool_calls=reply.tool_calls))
-        attributes["gen_ai.output.messages"] = _json([{**answer, "finish_reason": reply.finish_reason}])
+        attributes["gen_ai.output.messages"] = json.dumps([{**answer, "finish_reason": reply.finish_reason}])
     return attributes
 
 
@@ -322,31 +323,26 @@ def _event(name: str, time: float, attributes: dict[str, Value]) -> Event:
 def _clean(attributes: dict[str, Value]) -> dict[str, Any]:
     """Return the attributes that have a value."""
     return {
-        key: _text(value) if isinstance(value, str) else value
+        key: encodable(value) if isinstance(value, str) else value
         for key, value in attributes.items()
         if value is not None
     }
 
 
-def _text(text: str) -> str:
-    """Return the text as UTF-8 can hold it: half of a surrogate pair becomes a question mark."""
-    return text.encode(errors="replace").decode()
-
-
 def _plain_url(url: str) -> str:
     """Return the URL without what may be typed into it."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ""  # It is not an address.
     if parts.scheme not in ("http", "https", "file"):
         return f"{parts.scheme}:" if parts.scheme else ""
     return parts._replace(query="", fragment="", netloc=parts.netloc.rpartition("@")[2]).geturl()
 
 
 def _nanoseconds(seconds: float) -> int:
-    return round(seconds * 1e9)
-
-
-def _json(value: object) -> str:
-    return json.dumps(value)
+    """Return a moment as spans have it; OTLP has none before 1970 or after 2554."""
+    return min(max(round(seconds * 1e9), 0), (1 << 64) - 1)
 
 
 @hiding

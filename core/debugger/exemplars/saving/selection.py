@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
-from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
@@ -18,6 +17,7 @@ from core.schema.action import Action, Named, RefTarget, RoleTarget, Type, XPath
 from core.schema.element_identity import RecordedInput
 from core.schema.errors import UsageError
 from core.schema.exemplar import Contrast, Exemplar, ExemplarStep
+from core.schema.hosts import host_of
 from core.schema.observation import Observation, is_hidden
 from core.schema.record import Record
 from core.schema.secrets import named
@@ -415,7 +415,7 @@ def id_for(row: RunRow) -> str:
 def family_for(row: RunRow) -> str:
     """Return what the task of a run is of: its name, on the open web the site."""
     if row.environment == "web":
-        return urlsplit(row.start_url).hostname or "web"
+        return host_of(row.start_url) or "web"
     return row.task.removeprefix(f"{row.environment}/")
 
 
@@ -451,7 +451,7 @@ def _provenance(row: RunRow, taken: Sequence[SurveyedStep]) -> Provenance:
             "run": row.run,
             "step": taken[-1].number,
             "llm": "" if people else row.llm,
-            "site": urlsplit(row.start_url).hostname or "",
+            "site": host_of(row.start_url),
         }
     )
 

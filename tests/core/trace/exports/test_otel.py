@@ -174,7 +174,17 @@ def test_addresses_lose_what_may_have_been_typed_into_them(store):
     assert step.attributes["url.full"] == "https://shop.example/find"
 
 
-@pytest.mark.parametrize("endpoint", ["", "collector:4318", "ftp://x/"])
+@pytest.mark.parametrize(("url", "started"), [("http://[bad/x", -5.0), ("http://[x", 5.9e10)])
+def test_an_address_and_a_time_that_are_none_keep_no_run_from_being_exported(store, url, started):
+    run = write_run(store, steps=0)
+    write_step(store, run, 1, observation=page("Go", url=url))
+    store._database.execute("UPDATE runs SET started = ?, ended = ?", (started, started))
+    (source,) = json.loads(export_otel(store, run))["resourceSpans"]
+    begun = int(source["scopeSpans"][0]["spans"][0].get("startTimeUnixNano", 0))
+    assert begun == (0 if started < 0 else 2**64 - 1)
+
+
+@pytest.mark.parametrize("endpoint", ["", "collector:4318", "ftp://x/", "http://[x"])
 def test_what_is_no_address_is_refused(store, endpoint):
     with pytest.raises(UsageError, match="not the address of a collector"):
         send_otel(store, write_run(store), endpoint)
@@ -203,6 +213,15 @@ def test_a_redirect_of_a_collector_is_not_followed_and_no_success(store, collect
         "and redirects are not followed; give the address of the collector itself."
     )
     assert collector.paths == []
+
+
+def test_a_redirect_to_what_is_no_address_is_reported(store):
+    redirecting = Collector(302, location="http://[x")
+    try:
+        with pytest.raises(WorldError, match="redirects to what is no address"):
+            send_otel(store, write_run(store), redirecting.server.origin)
+    finally:
+        redirecting.server.close()
 
 
 def test_a_run_that_is_not_there_is_refused(store):

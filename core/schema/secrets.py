@@ -22,6 +22,8 @@ from functools import lru_cache
 from typing import Any, Literal, NamedTuple, get_args
 from urllib.parse import parse_qsl, quote, quote_plus, unquote_plus, urlsplit
 
+from core.schema.formats import encodable
+
 Kind = Literal[
     "password", "one-time code", "PIN", "card number", "card code", "card date", "token", "key", "cookie", "secret"
 ]  # fmt: skip
@@ -68,7 +70,7 @@ _COMMON = frozenset(
 )
 """Words of six letters and more that stand in any text."""
 _FORMS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
-    ("token", re.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*")),
+    ("token", re.compile(r"(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*")),
     ("token", re.compile(r"(?<=[Bb]earer )[\w.~+/=-]{12,}")),
     ("password", re.compile(r"(?<=[Bb]asic )[\w+/-]{12,}={0,2}")),
     ("key", re.compile(r"\b(?:sk-|gsk_|xai-|nvapi-|pplx-)[\w-]{16,}")),
@@ -77,25 +79,35 @@ _FORMS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("key", re.compile(r"\bAIza[\w-]{35}")),
     ("key", re.compile(r"\bxox[abposr]-[\w-]{10,}")),
     ("key", re.compile(r"\bhf_\w{30,}")),
-    ("key", re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?-----END [A-Z ]*PRIVATE KEY-----", re.DOTALL)),
+    (
+        "key",
+        re.compile(
+            r"-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*+(?:-(?!----)[^-]*+)*+-----END [A-Z ]*PRIVATE KEY-----"
+        ),
+    ),
     ("password", re.compile(r"(?<=://)[^/\s:@\"'<>]+:[^/\s:@\"'<>]{3,}(?=@)")),
 )
 _KEY_IN_ERRORS = re.compile(r"(?i)\b(bearer\s+)\S+|\bsk-[A-Za-z0-9_*.-]{6,}")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-_NAME_OF_PAIR = re.compile(r'(?P<quote>\\*")(?P<name>[^"\\]{1,80})(?P=quote)\s*:\s*')
+_NAME_OF_PAIR = re.compile(
+    r'(?P<quote>(?<!\\)\\{0,16}")(?:name(?P=quote)\s*:\s*(?P=quote)(?P<field>[^"\\]{1,80})(?P=quote)\s*,'
+    r'\s*(?P=quote)value|(?P<name>[^"\\]{1,80}))(?P=quote)\s*:\s*'
+)
+"""The name of a value in JSON, also of ``{"name": "password", "value": …}``."""
+_BEFORE_ITEM = re.compile(r"\s*[\[,]\s*")
 _NUMBER = re.compile(r"-?\d+")
-_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
-_MOST = 4096
-"""Characters of a value that is looked at."""
-_FIELD = re.compile(
-    r"(?:\A|(?<=[?&#])|(?<=&amp;))(?P<name>[A-Za-z0-9_.%\[\]-]{1,80})=(?P<value>[^&#;?\s\"'<>\\(){}]{1,4096})"
-)
-_INPUT = re.compile(r"<(?:input|meta)\b[^>]*>", re.IGNORECASE)
-_ATTRIBUTE = re.compile(
-    r"\b(type|name|id|value|content|autocomplete)\s*=\s*"
-    r"(?:\"([^\"]*)\"|'([^']*)'|([^\s>\"']+))",
-    re.IGNORECASE,
-)
+_QUOTE = re.compile(r'(?<!\\)(\\*+)"')
+_MOST = 1 << 16
+"""Characters of a value that is looked for elsewhere, too."""
+_FIELD = re.compile(r"(?:\A|(?<=[?&#])|(?<=&amp;))([A-Za-z0-9_.%\[\]-]{1,80})=(?!\$?\{)")
+_VALUE = re.compile(r"(?:[^&#?\s\"<>\\]|\?(?![A-Za-z0-9_.%\[\]-]{1,80}=))*+")
+_VALUE_IN_CODE = re.compile(r"[^&#?\s\"<>\\(){};']*")
+_MARKS = "(){};'"
+"""They may stand in an address, and may end one that stands in code."""
+_LONGEST_CODE = 2048
+"""Characters that are looked at before a field, to tell whether it stands in code."""
+_INPUT = re.compile(r"<(?:input|meta)\b(?:[^>=]++|=\s*+(?:\"[^\"]*\"|'[^']*')|=)*+", re.IGNORECASE)
+_ATTRIBUTE = re.compile(r"(?<![^\s\"'/])([^\s\"'>/=]++)\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|([^\s>\"']+))")
 _IN_SELECTOR = re.compile(r"""([\w-]+)\s*[*^$~|]?=\s*(?:"([^"]*)"|'([^']*)'|([\w-]+))""")
 _CSS_ID = re.compile(r"#((?:[\w-]|\\.)+)")
 _PART = re.compile(r"""\"[^\"]*\"|'[^']*'|[\[(\])/\s>+~]""")
@@ -245,34 +257,81 @@ class Place(NamedTuple):
 
 
 def places_in(text: str) -> Iterator[Place]:
-    """Yield the values that have telling names: of JSON, also of JSON in JSON, and of forms and addresses."""
+    """Yield the values that have telling names: of JSON, also of JSON in JSON, and of forms and addresses.
+
+    Those of a list have its name, but for several words in one: they only tell something about a secret.
+    """
     for pair in _NAME_OF_PAIR.finditer(text):
-        if _read_name(pair["name"])[::2] == (None, False):
+        name, quote = pair["field"] or pair["name"], pair["quote"]
+        if _read_name(name)[::2] == (None, False):
             continue
-        start, end = _value_at(text, pair.end(), pair["quote"])
-        value = _unescaped(text[start:end]) if pair["quote"] == '"' else text[start:end]
-        kind = kind_of_name(pair["name"], value)
-        if kind is not None and not is_placeholder(value):
-            yield Place(start, end, kind, value, not text.startswith(pair["quote"], pair.end()))
+        in_list = text.startswith("[", pair.end())
+        places = _items_at(text, pair.end(), quote) if in_list else _value_at(text, pair.end(), quote)
+        for start, end in places:
+            value = text[start:end]
+            is_number = not text.endswith(quote, 0, start)
+            for _ in range(len(quote).bit_length()):
+                value = _unescaped(value)
+            kind = kind_of_name(name, value)
+            if kind is not None and not is_placeholder(value) and not (in_list and " " in value):
+                yield Place(start, end, kind, value, is_number)
     for field in _FIELD.finditer(text):
-        value = unquote_plus(field["value"])
-        kind = kind_of_name(unquote_plus(field["name"]), value, in_address=True)
+        name = unquote_plus(field[1])
+        kind, last, weak = _read_name(name)
+        if kind is None and not weak and last not in _CODES:
+            continue
+        end = _end_of_field(text, field)
+        value = unquote_plus(text[field.end() : end])
+        kind = kind_of_name(name, value, in_address=True)
         if kind is not None and not is_placeholder(value):
-            yield Place(*field.span("value"), kind, value)
+            yield Place(field.end(), end, kind, value)
 
 
-def _value_at(text: str, at: int, quote: str) -> tuple[int, int]:
-    """Return where the string or number begins and ends that is the value of a pair; nothing for another value."""
+def _end_of_field(text: str, field: re.Match[str]) -> int:
+    """Return where the value of a form or an address ends: in code, at the first bracket or quote."""
+    whole, short = (one.match(text, field.end()) for one in (_VALUE, _VALUE_IN_CODE))
+    assert whole is not None
+    assert short is not None
+    if whole.end() > short.end() and _stands_in_code(text, field.start()):
+        return short.end()
+    return field.end() + len(whole[0].rstrip(_MARKS))
+
+
+def _stands_in_code(text: str, at: int) -> bool:
+    """Return whether a field belongs to an address before which, in one word with it, there are marks of code."""
+    first = max(0, at - _LONGEST_CODE)
+    first = max(first, *(text.rfind(one, first, at) + 1 for one in ' \t\n\r"<>\\'))
+    before = text[first:at].partition("?")[0]
+    return any(one in before for one in f"`{_MARKS}")
+
+
+def _items_at(text: str, at: int, quote: str) -> Iterator[tuple[int, int]]:
+    """Yield where the strings and numbers begin and end with which a list begins."""
+    while (before := _BEFORE_ITEM.match(text, at)) is not None:
+        for start, end in _value_at(text, before.end(), quote):
+            yield start, end
+            at = end + len(quote) * text.startswith(quote, end)
+        if at < before.end():
+            return
+
+
+def _value_at(text: str, at: int, quote: str) -> Iterator[tuple[int, int]]:
+    """Yield where the string or number begins and ends that stands there; nothing for another value.
+
+    A string that is cut off ends with the one around it, or the text.
+    """
     if not text.startswith(quote, at):
         number = _NUMBER.match(text, at)
-        return number.span() if number is not None and number[0] != "0" else (at, at)
-    if quote == '"':
-        string = _STRING.match(text, at, at + _MOST)
-        return string.span(1) if string is not None else (at, at)
-    end = text.find(quote, at + len(quote), at + _MOST)
-    while end > 0 and text[end - 1] == "\\":  # It is a quote of the value.
-        end = text.find(quote, end + 1, at + _MOST)
-    return (at + len(quote), end) if end > 0 else (at, at)
+        if number is not None and number[0] != "0":
+            yield number.span()
+        return
+    start, unit = at + len(quote), 2 * len(quote)
+    for found in _QUOTE.finditer(text, start):
+        escapes = len(found[1]) % unit
+        if escapes != unit - 1:  # It is no quote of the value itself.
+            yield start, found.end() - 1 - escapes
+            return
+    yield start, len(text)
 
 
 def is_placeholder(value: str) -> bool:
@@ -314,7 +373,8 @@ def _unescaped(text: str) -> str:
 def values_of_html(text: str) -> Iterator[tuple[Kind, str]]:
     """Yield what the fields of a document hold that are secret by type, autocomplete or name."""
     for field in _INPUT.findall(text):
-        has = {name.lower(): html.unescape(a or b or c) for name, a, b, c in _ATTRIBUTE.findall(field)}
+        # As in a browser, the first counts of two attributes with one name.
+        has = {name.lower(): html.unescape(a or b or c) for name, a, b, c in _ATTRIBUTE.findall(field)[::-1]}
         value = has.get("value", "") or has.get("content", "")
         kind = kind_of_field(
             has.get("type", ""), has.get("autocomplete", ""), has.get("name", "") or has.get("id", "")
@@ -389,8 +449,10 @@ class Secrets:
     def __init__(self) -> None:
         self._instead: dict[str, str] = {}
         """What stands for each value, in the order they were added."""
+        self._named: dict[str, str] = {}
+        """The value that each name stands for which it was given here."""
         self._written: dict[str, str] = {}
-        """The same for each way of writing one."""
+        """The value that each way of writing one stands for."""
         self._patterns: dict[str, str] = {}
         """What finds each way of writing one."""
         self._declared: dict[str, str] = {}
@@ -403,6 +465,11 @@ class Secrets:
         return len(self._instead) + len(self._declared)
 
     @property
+    def names(self) -> dict[str, str]:
+        """What stands for each value."""
+        return dict(self._instead)
+
+    @property
     def counts(self) -> dict[str, int]:
         """How many different ones were hidden, by kind, here and before in the texts that were looked at."""
         return dict(Counter(kind for kind, _ in sorted(self._known)))
@@ -412,19 +479,22 @@ class Secrets:
 
         `instead` takes its place; without it a name such as ``removed-token-1``.
         """
-        value = value.strip().encode(errors="replace").decode()
+        value = encodable(value.strip())
         if (
-            not stands_out(value)
+            len(value) > _MOST
+            or not stands_out(value)
             or value in self.public
             or value in self._instead
             or kind == "card date"
             or value == instead
         ):
             return False
-        self._instead[value] = instead or self._next(kind)
-        self._known.add((kind, self._instead[value] if not instead or kind == "secret" else value))
+        self._instead[value] = name = instead or self._next(kind)
+        self._known.add((kind, name if not instead or kind == "secret" else value))
+        if not instead:
+            self._named[name] = value
         for form, pattern in _forms_of(value, kind).items():
-            self._written.setdefault(form, self._instead[value])
+            self._written.setdefault(form, value)
             self._patterns.setdefault(form, pattern)
         return True
 
@@ -447,14 +517,21 @@ class Secrets:
         self._known.add((kind, what))
 
     def look_in_text(self, text: str) -> None:
-        """Note what any text shows to be secret by its form, and what was hidden in it before."""
+        """Note what any text shows to be secret by its form, and what was hidden in it before.
+
+        A name that something has in it already is given to nothing else: a value that has it gets another one.
+        """
         for kind, form in _FORMS:
             for found in form.findall(text):
                 self.add(kind, found)
         for name, number in _PLACEHOLDER.findall(text):
             for known in (one for one, slug in _SLUGS.items() if slug == name[:-1]):
                 self._numbers[known] = max(self._numbers[known], int(number))
-                self.count(known, f"removed-{name}{number}")
+                given = f"removed-{name}{number}"
+                self.count(known, given)
+                if (value := self._named.pop(given, None)) is not None:
+                    self._instead[value] = another = self._next(known)
+                    self._named[another] = value
         for name in names_in(text):
             self.count("secret", named(name))
 
@@ -508,7 +585,7 @@ class Secrets:
 
         def instead(found: re.Match[str]) -> str:
             name = found.lastgroup
-            return found[0] if name is None else self._written[present[int(name[1:])]]
+            return found[0] if name is None else self._instead[self._written[present[int(name[1:])]]]
 
         return re.sub(every, instead, text)
 
@@ -575,20 +652,34 @@ def _forms_of(value: str, kind: str) -> dict[str, str]:
         digits = "".join(filter(str.isdigit, value))
         groups = [digits[at : at + 4] for at in range(0, len(digits), 4)]
         forms |= {digits, " ".join(groups), "-".join(groups)}
-    forms |= {written for form in forms for written in _escaped(form)}
+    forms |= {written for form in forms for written in (*_escaped(form), *_in_json(form))}
     for _ in range(2):  # A text of JSON may hold JSON.
-        forms |= {json.dumps(form)[1:-1] for form in forms} | {
-            json.dumps(form, ensure_ascii=False)[1:-1] for form in forms
-        }
+        forms |= {json.dumps(form, ensure_ascii=ascii)[1:-1] for form in forms for ascii in (True, False)}
     found = {form: _pattern(form) for form in forms if stands_out(form)}
     return found if kind in _OPAQUE else found | _in_base64(value)
 
 
 def _escaped(value: str) -> set[str]:
-    in_url = {quote(value), quote(value, safe=""), quote_plus(value)}
+    in_url = {quote(value), quote(value, safe=""), quote(value, safe="!'()*"), quote_plus(value)}
     in_html = {html.escape(value), html.escape(value, quote=False)}
+    in_html.add(value.replace("&", "&amp;").replace('"', "&quot;"))  # As browsers write attributes.
     in_html |= {one.replace("&#x27;", "&#39;").replace("&quot;", "&#34;") for one in in_html}
+    in_html |= {one.replace("&#x27;", "&apos;") for one in in_html}
+    in_html |= {one.replace("/", "&#x2F;") for one in in_html}
     return in_url | {re.sub("%..", lambda found: found[0].lower(), one) for one in in_url} | in_html
+
+
+def _in_json(value: str) -> set[str]:
+    """Return a value as writers of JSON escape it that escape more than they need to."""
+    plain = {json.dumps(value, ensure_ascii=ascii)[1:-1] for ascii in (True, False)}
+    escaped = {one.replace("/", "\\/") for one in plain} | {
+        re.sub(signs, lambda found: f"\\u{ord(found[0]):04x}", one)
+        for one in plain
+        for signs in ("[<>&]", "[<>&'+]")
+    }
+    return escaped | {
+        re.sub(r"\\u(....)", lambda found: f"\\u{found[1].upper()}", one) for one in (*plain, *escaped)
+    }
 
 
 def _pattern(form: str) -> str:

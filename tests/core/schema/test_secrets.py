@@ -3,6 +3,7 @@
 import base64
 import html
 import json
+import time
 from urllib.parse import quote, quote_plus
 
 import pytest
@@ -20,6 +21,7 @@ from core.schema.secrets import (
     names_in,
     places_in,
     stands_out,
+    values_of_html,
     with_values,
 )
 
@@ -212,7 +214,12 @@ def test_no_way_of_writing_a_secret_is_left(secret, user):
     assume(secrets.add("password", secret))
     basic = base64.b64encode(user + b":" + secret.encode()).decode()
     writes = (str, html.escape, quote, quote_plus, lambda one: json.dumps(one)[1:-1],
-              lambda one: json.dumps(json.dumps(one))[3:-3])  # fmt: skip
+              lambda one: json.dumps(json.dumps(one))[3:-3], lambda one: quote(one, safe="!'()*"),
+              lambda one: one.replace("&", "&amp;").replace('"', "&quot;"),
+              lambda one: html.escape(one).replace("&#x27;", "&apos;").replace("/", "&#x2F;"),
+              lambda one: json.dumps(one)[1:-1].replace("/", "\\/"),
+              lambda one: json.dumps(one)[1:-1].replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"),
+              )  # fmt: skip
     for write in writes:
         assert secrets.text(f"<<{write(secret)}>>") == "<<removed-password-1>>"
     assert secrets.text(f"Basic {basic}") == "Basic removed-password-1"
@@ -251,6 +258,73 @@ def test_values_go_from_their_places_in_json_json_in_json_and_forms():
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "hidden"),
+    [
+        ("user=a&password=Tr0ub(4)dor!xyz&x=1", "user=a&password=removed-password-1&x=1"),
+        ("/p?a=(x)&password=it's;a{b}c?d", "/p?a=(x)&password=removed-password-1"),
+        ("(see https://a.test/?token=abc123de)", "(see https://a.test/?token=removed-token-1)"),
+        ("fetch('/x?token=abc123de').then(f)", "fetch('/x?token=removed-token-1').then(f)"),
+        ('{"u":"/x?next=/y?token=abc(123)de"}', '{"u":"/x?next=/y?token=removed-token-1"}'),
+        ('"/x?token={{token}}"', '"/x?token={{token}}"'),
+        (f"?token={'a1' * 5000}&b=1", "?token=removed-token-1&b=1"),
+        (json.dumps({"token": "a1" * 5000}), '{"token": "removed-token-1"}'),
+        ('{"token": "abc123de', '{"token": "removed-token-1'),
+        (json.dumps({"a": '{"token": "abc123de'}), json.dumps({"a": '{"token": "removed-token-1'})),
+        ('{"otps": ["123456", 234567]}', '{"otps": ["123456", 234567]}'),
+        (
+            '{"passwords": ["pw-1234567", 7654321, "Too short."]}',
+            '{"passwords": ["removed-password-1", 0, "Too short."]}',
+        ),
+        (
+            json.dumps({"a": json.dumps({"passwords": ["", "pw-\\12", 'say"so-1'], "b": ["c"]})}),
+            json.dumps(
+                {"a": json.dumps({"passwords": ["", "removed-password-1", "removed-password-2"], "b": ["c"]})}
+            ),
+        ),
+        ('{"name": "password", "value": "pw-1"}', '{"name": "password", "value": "removed-password-1"}'),
+        ('{"name": "city", "value": "Oslo-Vest"}', '{"name": "city", "value": "Oslo-Vest"}'),
+    ],
+)
+def test_a_value_goes_whole_from_its_place_and_nothing_around_it(text, hidden):
+    assert Secrets().text_of_places(text) == hidden
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ('<input type="password" value="hunter2abc" data-value="">', "hunter2abc"),
+        ('<input data-type="text" value=hunter2abc type=password data-type="field">', "hunter2abc"),
+        ("<input type='password' title='a>b' value=\"pass>word1234\">", "pass>word1234"),
+        ('<input name="csrf_token" data-name="x" title="value=none" value="abcd1234">', "abcd1234"),
+        ('<input type="password"value="hunter2abc"', "hunter2abc"),
+        ('<input title=it"s type=password value="hunter2abc">', "hunter2abc"),
+    ],
+)
+def test_what_a_field_holds_is_read_as_a_browser_reads_it(field, value):
+    assert [found for _, found in values_of_html(f"<p>{field}")] == [value]
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "\\", "<input ", '<input "', "<input a='", "<input a=", "-----BEGIN PRIVATE KEY-----", "eyJaaaaaaaa-",
+        '"password":"', '\\"session\\":\\"a ', "&password=(", "?session=a+(", "?code=", '"passwords":[', "a://b",
+    ],
+)  # fmt: skip
+def test_looking_at_a_text_takes_time_in_proportion_to_it(unit):
+    def took(size):
+        secrets, text = Secrets(), unit * (size // len(unit))
+        begun = time.process_time()
+        secrets.look_in_text(text)
+        secrets.look_in_html(text)
+        secrets.look_in_places(text)
+        return time.process_time() - begun
+
+    # What is quadratic takes 64 times as long.
+    assert min(took(160_000) for _ in range(2)) < 30 * max(0.02, *(took(20_000) for _ in range(3)))
+
+
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(),
@@ -283,6 +357,17 @@ def test_what_was_hidden_before_is_counted_and_its_numbers_are_not_given_again()
     secrets.add("token", "abcdefg1")
     assert secrets.text("abcdefg1") == "removed-token-8"
     assert left_out(secrets.counts) == "1 card number, 1 secret and 2 tokens were left out."
+
+
+def test_a_name_that_turns_out_to_stand_for_something_else_is_given_up():
+    secrets = Secrets()
+    secrets.add("token", "abcdefg1")
+    secrets.add("token", "abcdefg2")
+    secrets.look_in_text("removed-token-1 was hidden before")
+    assert (
+        secrets.text("abcdefg1 abcdefg2 removed-token-1") == "removed-token-3 removed-token-2 removed-token-1"
+    )
+    assert secrets.counts == {"token": 3}
 
 
 def test_names_stand_for_the_secrets_of_a_task():

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from core.schema.errors import TraceError
+from core.schema.secrets import Secrets
 from core.storage.database import DatabaseFile, FileKind
 from core.trace import owners
 from core.trace.blobs import Blobs
@@ -406,6 +407,9 @@ class TraceDatabase(DatabaseFile):
 
 class Transactions(Protocol):
     """Does each thing in a transaction of its own."""
+
+    @property
+    def secrets(self) -> Secrets: ...
 
     def ask(self, question: Callable[[TraceDatabase], T]) -> T: ...
 

@@ -105,9 +105,11 @@ class StoredPages:
     def save_network(self, run: int, step: int, taken: Iterable[Taken]) -> None:
         """Store what servers answered in a step, in this order."""
 
+        # Nobody waits for the file while contents are searched.
+        hidden = [hidden_exchange(exchange, body, self._store.secrets) for exchange, body in taken]
+
         def save(database: TraceDatabase) -> None:
-            for exchange, body in taken:
-                exchange, body = hidden_exchange(exchange, body, database.secrets)
+            for exchange, body in hidden:
                 kept = database.blobs.put(body, exchange.media_type)[0] if body else None
                 values = exchange.model_dump(exclude={"step", "headers", "body"})
                 values |= {"run": run, "step": step, "time": time.time(), "body": kept}
@@ -166,8 +168,9 @@ class StoredPages:
     def save_log(self, run: int, step: int, moment: Moment, log: PageLog) -> None:
         """Store a part of what the pages reported in a step, empty or not, after those before it."""
 
+        data = hidden_log(encoding.to_json(log), self._store.secrets)
+
         def save(database: TraceDatabase) -> None:
-            data = hidden_log(encoding.to_json(log), database.secrets)
             kept = None if log.empty else database.blobs.put(data, JSON)[0]
             database.insert("page_logs", {"run": run, "step": step, "moment": moment, "log": kept})
 

@@ -232,8 +232,8 @@ class TraceStore:
             return self._database.insert("what_ifs", values)
 
     def save_log(self, run: int | None, line: LogLine) -> None:
+        values = {**line.model_dump(), "text": self.secrets.text_of_places(line.text)}
         with self._write(run):
-            values = {**line.model_dump(), "text": self.secrets.text_of_places(line.text)}
             self._database.insert("log", {"run": run, **values})
 
     def end_run(

@@ -1,6 +1,7 @@
 """What servers answered, stored and read."""
 
 from core.browser.recorded.exchange import Exchange, Taken, hash_of
+from core.trace.store import TraceStore
 from tests.core.trace.making import start
 
 
@@ -31,3 +32,17 @@ def test_a_branch_has_what_came_before_it_and_not_what_came_after(store):
     branch = store.begin_run(start().replace(parent_run=run, parent_step=2))
     store.pages.save_network(branch, 2, [taken("http://a.test/other")])
     assert [one.url[-5:] for one in store.pages.network(branch)] == ["est/0", "est/1", "other"]
+
+
+def test_others_can_write_while_answers_are_searched_for_secrets(store):
+    run = store.begin_run(start())
+    other = TraceStore.open(store.path, busy_seconds=0.1)
+
+    def answers():
+        other.name_run(run, "the slow one")
+        yield taken("http://a.test/?token=abc123de")
+
+    store.pages.save_network(run, 0, answers())
+    assert store.run(run).name == "the slow one"
+    assert [one.url for one in store.pages.network(run)] == ["http://a.test/?token=removed-token-1"]
+    other.close()

@@ -41,7 +41,7 @@ from core.trace.records import (
     StepRow,
     StepTimes,
 )
-from core.trace.repro.rows import Copier, RowChange, hide_in
+from core.trace.repro.rows import Change, Copier, hide_in
 from core.trace.stops import Stops
 from core.trace.under_way import JUDGED, RunsUnderWay, StepUnderWay
 
@@ -113,15 +113,17 @@ class TraceStore:
         self,
         target: "TraceStore",
         run: int,
-        change: RowChange,
+        change: Change = str,
         *,
+        own: Change = str,
         offline: bool = False,
         same_numbers: bool = False,
         attempt: CaseAttempt | None = None,
     ) -> int:
         """Copy a run with those that it branched from into another database, and return its number there.
 
-        `change` is what becomes of all text. With `offline` the pages of the
+        `change` is what becomes of all text, and `own` of all but the
+        answers of servers. With `offline` the pages of the
         copies get recorded answers only. With `same_numbers`, for an empty
         database, runs and steps keep theirs, what is damaged stays so, and
         the copy tells of this file. As the run of an `attempt` it is
@@ -138,6 +140,7 @@ class TraceStore:
                 self._database,
                 target._database,
                 change,
+                own=own,
                 same_numbers=same_numbers,
                 whole=attempt is not None,
             )
@@ -211,7 +214,9 @@ class TraceStore:
 
     def _hide_in(self, run: int) -> None:
         with self._write():
-            hide_in(self._database, [part for part, _ in run_reader.path(self._database, run)], self.secrets)
+            hide_in(
+                self._database, [part for part, _ in run_reader.path(self._database, run)], self.secrets.text
+            )
         self._database.checkpoint()
         self._under_way.forget(run)
 

@@ -25,7 +25,6 @@ from core.system.patience import family
 from core.trace.evaluations import attempts_of, take_evaluation
 from core.trace.records import CaseAttempt
 from core.trace.repro.exporter import whole_file
-from core.trace.repro.rows import Unchanged
 from core.trace.store import TraceStore
 from tests.benchmarks.memory import ticks
 from tests.core.stage import on
@@ -154,7 +153,7 @@ def imports(folder: Path, store: TraceStore, name: str) -> None:
     for number, row in enumerate(rows):
         path = folder / f"{name}-{number}.db"
         with closing(TraceStore.open(path)) as target:
-            store.copy_to(target, row.run, Unchanged())
+            store.copy_to(target, row.run)
         files.append(whole_file(path))
     steps = sum(row.steps for row in rows) / len(rows)
     case = attempts_of(store, 1)[0].attempt.case

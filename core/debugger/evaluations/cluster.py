@@ -35,7 +35,6 @@ from core.settings.settings import BUILT_IN, ONNX_PREFIX, config_folder, exempla
 from core.setup.project import install_command
 from core.storage.resources import RESOURCES
 from core.trace.records import Case, CaseAttempt
-from core.trace.repro.rows import Unchanged
 from core.trace.store import TraceStore
 
 CPUS = 2
@@ -249,7 +248,7 @@ def put_in(store: TraceStore, file: bytes, attempt: CaseAttempt) -> int:
     """Store the run of a file as that of an attempt, unless it has one that ended, and return its number."""
     with closing(TraceStore.of_content(file)) as source:
         (row,) = source.runs(limit=1)
-        return source.copy_to(store, row.run, Unchanged(), attempt=attempt)
+        return source.copy_to(store, row.run, attempt=attempt)
 
 
 class _Slots:

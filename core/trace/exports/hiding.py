@@ -7,7 +7,7 @@ import re
 import tempfile
 from collections.abc import Callable, Generator
 from contextlib import closing, contextmanager, suppress
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
@@ -18,6 +18,7 @@ from core.schema.observation import is_hidden
 from core.schema.secrets import Secrets, kind_of_name, kind_of_selector, left_out, quoted_in, told_by
 from core.schema.step import Acted, Observed, Reviewed, record_of
 from core.trace.encoding import parsed
+from core.trace.repro.rows import Change
 from core.trace.store import TraceStore
 
 _ANY_NAME = re.compile(
@@ -27,17 +28,12 @@ _ANY_NAME = re.compile(
 """Occurs in a text that has a telling name, or more often: it is found faster than the name."""
 
 
-class HiddenText:
-    """Texts of a run without its secrets; those that show only here are noted, for another pass."""
-
-    def __init__(self, secrets: Secrets) -> None:
-        self.secrets = secrets
-
-    def text(self, text: str) -> str:
-        self.secrets.look_in_text(text)
-        if _ANY_NAME.search(text):
-            self.secrets.look_in_places(text)
-        return self.secrets.text(text)
+def _hidden(secrets: Secrets, text: str) -> str:
+    """Return a text of a run without its secrets; those that show only here are noted, for another pass."""
+    secrets.look_in_text(text)
+    if _ANY_NAME.search(text):
+        secrets.look_in_places(text)
+    return secrets.text(text)
 
 
 def copied_without_secrets(
@@ -45,13 +41,14 @@ def copied_without_secrets(
     run: int,
     path: Path,
     *,
-    change: type[HiddenText] = HiddenText,
+    own: Change = str,
     offline: bool = False,
     same_numbers: bool = False,
 ) -> tuple[TraceStore, int]:
     """Copy a run, with those that it branched from, into a new database; return it and the run's number there.
 
-    `offline` and `same_numbers` are those of `TraceStore.copy_to`. Raises TraceError if a part of the run is damaged.
+    `own`, `offline` and `same_numbers` are those of `TraceStore.copy_to`. Raises TraceError if a part of the run is
+    damaged.
     """
     secrets = secrets_of(store, run)
     while True:
@@ -59,7 +56,9 @@ def copied_without_secrets(
         path.unlink(missing_ok=True)
         copy = TraceStore.open(path)
         try:
-            number = store.copy_to(copy, run, change(secrets), offline=offline, same_numbers=same_numbers)
+            number = store.copy_to(
+                copy, run, partial(_hidden, secrets), own=own, offline=offline, same_numbers=same_numbers
+            )
         except BaseException:
             copy.close()
             raise

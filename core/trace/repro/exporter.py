@@ -1,7 +1,8 @@
 """A repro file: a trace database of one run, with the runs that it branched from, and without secrets.
 
 Any installation can import the run into its database (``import``) and repeat it without a server or an LLM,
-because their answers are in the file. What is secret, `core.schema.secrets` says. Secrets in pictures stay.
+because their answers are in the file. What is secret, `core.schema.secrets` says. Secrets in pictures stay. The
+user's own folder is ``~``, but for the answers of servers; the importer's takes its place in addresses of files.
 """
 
 import re
@@ -12,17 +13,8 @@ from contextlib import closing
 from pathlib import Path
 
 from core.schema.events import LogLine
-from core.trace.exports.hiding import HiddenText, copied_without_secrets
+from core.trace.exports.hiding import copied_without_secrets
 from core.trace.store import TraceStore
-
-
-class _Shared(HiddenText):
-    """Hides the user's own folder, too."""
-
-    _home = re.compile(re.escape(str(Path.home())) + r"(?=[/\\\"'\s]|$)")
-
-    def text(self, text: str) -> str:
-        return self._home.sub("~", super().text(text))
 
 
 def export_repro(store: TraceStore, run: int) -> bytes:
@@ -30,13 +22,22 @@ def export_repro(store: TraceStore, run: int) -> bytes:
     with tempfile.TemporaryDirectory(prefix="backstep-") as folder:
         path = Path(folder) / "repro.db"
         copy, number = copied_without_secrets(
-            store, run, path, change=_Shared, offline=bool(store.pages.network(run))
+            store, run, path, own=_without_home, offline=bool(store.pages.network(run))
         )
         with closing(copy):
             if copy.left_out:
                 told = LogLine(time=time.time(), source="export", text=copy.left_out)
                 copy.save_log(number, told)
         return whole_file(path, compact=True)
+
+
+def _without_home(text: str) -> str:
+    """Return a text with ``~`` in place of the user's own folder; a site may have a path of the same name."""
+    home = Path.home()
+    if home == home.parent:
+        return text
+    written = "|".join(map(re.escape, {str(home), home.as_uri().removeprefix("file://")}))
+    return re.sub(rf"(?<![\w.~\]-])(?:{written})(?=[/\\\"'\s]|$)", "~", text)
 
 
 def whole_file(path: Path, *, compact: bool = False) -> bytes:

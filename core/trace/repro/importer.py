@@ -16,7 +16,6 @@ from core.settings.user_file import open_regular
 from core.system.program import COMMAND
 from core.trace.database import APPLICATION_ID
 from core.trace.records import RunRow
-from core.trace.repro.rows import Unchanged
 from core.trace.repro.untrusted import take_over
 from core.trace.store import TraceStore
 
@@ -92,15 +91,14 @@ def import_repro(store: TraceStore, path: Path, *, dry_run: bool = False) -> tup
     in again. The run that the file was made of is another one if it uses its
     servers: what is imported gets their recorded answers. Raises DataError if
     the file has no run, is damaged, too new or no trace through and through,
-    and TraceError where a part of the run is damaged or the database fails:
-    nothing is brought in then.
+    and TraceError where the database fails: nothing is brought in then.
     """
     with _opened(path) as source:
         content = _content(source, path, store)
         if dry_run or content.known is not None:
             return content, content.known
         offline = content.answers > 0 or begins_near(content.run)
-        return content, source.copy_to(store, content.run.run, Unchanged(), offline=offline)
+        return content, source.copy_to(store, content.run.run, _here, offline=offline)
 
 
 @contextmanager
@@ -127,6 +125,11 @@ def _opened(path: Path) -> Generator[TraceStore, None, None]:
             yield source
 
 
+def _here(text: str) -> str:
+    """Return a text with addresses below the own folder of whoever imports it, in place of those of the exporter."""
+    return text.replace("file://~/", f"{Path.home().as_uri()}/")
+
+
 def _copy(file: BinaryIO, target: BinaryIO, path: Path) -> None:
     copied = 0
     while data := file.read(1 << 20):
@@ -139,7 +142,7 @@ def _content(source: TraceStore, path: Path, store: TraceStore) -> ReproContent:
     runs = source.runs(limit=1)
     if not runs:
         raise DataError(f"{path} contains no run, so there is nothing to import.")
-    row = runs[0]
+    row = runs[0].replace(start_url=_here(runs[0].start_url))
     answers = len(source.pages.network(row.run))
     ancestors = tuple(source.run(number) for number in source.path_of(row.run)[:-1])
     known = next(

@@ -5,8 +5,8 @@ database has its own. Each function works inside the transactions that are open.
 """
 
 import re
-from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import zstandard
 
@@ -27,17 +27,8 @@ _NOT_COPIED = ("attempts",)
 _FIRST = ("runs", "steps")
 
 
-class RowChange(Protocol):
-    """Changes the copied text."""
-
-    def text(self, text: str) -> str: ...
-
-
-class Unchanged:
-    """Copies everything as it is."""
-
-    def text(self, text: str) -> str:
-        return text
+Change = Callable[[str], str]
+"""What becomes of a text; `str` leaves it as it is."""
 
 
 class Table(NamedTuple):
@@ -76,7 +67,7 @@ def tables_of(database: TraceDatabase) -> tuple[Table, ...]:
     )
 
 
-def hide_in(database: TraceDatabase, runs: Sequence[int], change: RowChange) -> None:
+def hide_in(database: TraceDatabase, runs: Sequence[int], change: Change) -> None:
     """Change the text of runs where they are, and leave nothing of it as it was before."""
     database.execute("PRAGMA secure_delete = ON").fetchall()
     copier = Copier(database, database, change, same_numbers=True)
@@ -104,16 +95,20 @@ class Copier:
         self,
         source: TraceDatabase,
         target: TraceDatabase,
-        change: RowChange,
+        change: Change,
         *,
+        own: Change = str,
         same_numbers: bool = False,
         whole: bool = False,
     ) -> None:
-        """With `whole`, the copy has the user's own files as well: the copied runs stay with their user."""
+        """Change all text by `change`, and then what is not the answer of a server by `own`.
+
+        With `whole`, the copy has the user's own files as well: the copied runs stay with their user.
+        """
         self._whole = whole
         self._source, self._target = source, target
         self._same_numbers = same_numbers
-        self._change = change
+        self._change, self._own = change, own
         self._numbers: dict[str, dict[int, int]] = {name: {} for name in _FIRST}
         self.blobs: dict[int, tuple[int, str]] = {}
 
@@ -169,16 +164,17 @@ class Copier:
         if value is None or (table.name, column) in _NOT_OURS:
             return None
         to = table.references.get(column)
+        own = str if table.name == "exchanges" else self._own
         if to == "blobs":
-            return self._blob(value)[0]
+            return self._blob(value, own)[0]
         if to is not None:
             return self._numbers[to].get(value)
         if isinstance(value, str):
-            return self._text(value)
+            return self._text(value, own)
         if isinstance(value, bytes):
             try:
                 text = compression.decompress(value).decode()
-                changed = self._text(text)
+                changed = self._text(text, own)
                 return value if changed == text else compression.compress(changed.encode())
             except (zstandard.ZstdError, UnicodeDecodeError) as error:
                 if self._same_numbers:
@@ -186,15 +182,15 @@ class Copier:
                 raise self._source.damaged() from error
         return value
 
-    def _text(self, text: str) -> str:
+    def _text(self, text: str, own: Change) -> str:
         """Return the text changed, with the names that the blobs have there which it names."""
-        return self._change.text(_HASH.sub(self._renamed, text))
+        return own(self._change(_HASH.sub(self._renamed, text)))
 
     def _renamed(self, found: re.Match[str]) -> str:
         id = self._source.blobs.id_if_known(found[0])
-        return found[0] if id is None else self._blob(id)[1]
+        return found[0] if id is None else self._blob(id, self._own)[1]
 
-    def _blob(self, id: int) -> tuple[int, str]:
+    def _blob(self, id: int, own: Change) -> tuple[int, str]:
         known = self.blobs.get(id)
         if known is None:
             try:
@@ -205,7 +201,8 @@ class Copier:
                 known = self.blobs[id] = self._damaged_blob(id)
                 return known
             if _TEXTUAL.search(media_type):
-                data = self._text(data.decode(errors="surrogateescape")).encode(errors="surrogateescape")
+                text = self._text(data.decode(errors="surrogateescape"), own)
+                data = text.encode(errors="surrogateescape")
             known = self.blobs[id] = self._target.blobs.put(data, media_type)
         return known
 

@@ -10,7 +10,6 @@ from core.schema.action import Click, RefTarget
 from core.schema.messages import Turn
 from core.schema.task import Verdict
 from core.trace.pruning import PruneRequest
-from core.trace.repro.rows import Unchanged
 from core.trace.store import TraceStore
 from tests.core.agent.test_llm_calls import state_of
 from tests.core.trace.making import start
@@ -73,5 +72,5 @@ def test_what_later_steps_share_outlives_other_runs_and_is_copied_with_the_run(s
     assert other not in store.find_runs()
     assert RunHistory(store, run).agent(STEPS) == agents[STEPS]
     with closing(TraceStore.open(tmp_path / "copy.db")) as copy:
-        copied = store.copy_to(copy, run, Unchanged())
+        copied = store.copy_to(copy, run)
         assert RunHistory(copy, copied).agent(STEPS) == agents[STEPS]

@@ -8,7 +8,6 @@ from core.schema.step import Acted
 from core.schema.task import Verdict
 from core.trace import pruning
 from core.trace.exports.registry import FORMATS
-from core.trace.repro.rows import Unchanged
 from core.trace.store import TraceStore
 from tests.core.trace.exports.collector import Collector
 from tests.core.trace.making import page, start, write_step
@@ -219,7 +218,7 @@ def test_a_wrong_settings_file_has_the_code_2(inside):
 
 def test_two_runs_are_compared_side_by_side_up_to_where_they_first_differ(trace):
     store = TraceStore.open(trace.db)
-    other = store.copy_to(store, 1, Unchanged())
+    other = store.copy_to(store, 1)
     store.save_phase(other, 1, Acted(effect="page action", outcome="done", message="", target='button "Go"'))
     store.close()
     done = trace("compare", 1, other)

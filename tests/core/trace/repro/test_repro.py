@@ -1,6 +1,7 @@
 """A repro file holds a run whole, without secrets, and comes into any database."""
 
 import sqlite3
+from pathlib import Path
 
 import pytest
 
@@ -18,9 +19,8 @@ from core.trace.evaluations import create_evaluation
 from core.trace.records import ATTACHED_NAME, Case, CaseAttempt
 from core.trace.repro.exporter import export_repro
 from core.trace.repro.importer import import_repro, import_summary, is_repro
-from core.trace.repro.rows import Unchanged
 from core.trace.store import TraceStore
-from tests.core.trace.making import start, write_run, write_step
+from tests.core.trace.making import page, start, write_run, write_step
 
 COOKIE = "cookie-secret-1"
 PASSWORD = 'pass"word<2>'
@@ -163,6 +163,38 @@ def test_a_run_of_others_opens_no_file_or_address_of_this_machine_by_itself(
     assert ("only with --live" in import_summary("run.backstep", content, copy)) == offline
 
 
+def test_the_users_own_folder_goes_and_addresses_and_answers_of_sites_stay(
+    store, other, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(Path, "home", lambda: Path("/home/ann b"))
+    url, path = "http://127.0.0.1:1/home/ann b/x.html", "/home/ann b/notes.txt"
+    run = store.begin_run(start().replace(start_url=url))
+    write_step(store, run, 1, thought=f"I read {path} and /srv/home/ann b/x.", observation=page("a", url=url))
+    body = f'<a href="{path}">'.encode()
+    store.pages.save_network(
+        run, 0, [Taken(Exchange(method="GET", url=url, status=200, body=hash_of(body)), body)]
+    )
+    _, copy = import_repro(other, written(store, tmp_path, run))
+    assert (other.run(copy).start_url, other.steps(copy)[0].url) == (url, url)
+    assert other.pages.network(copy)[0].url == url
+    assert other.blob(other.pages.network(copy)[0].body) == body
+    assert other.steps(copy)[0].thought == "I read ~/notes.txt and /srv/home/ann b/x."
+
+
+def test_a_task_in_the_users_own_folder_is_repeated_in_that_of_whoever_imports_it(
+    store, other, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(Path, "home", lambda: Path("/home/ann b"))
+    run = store.begin_run(start().replace(environment="web", start_url="file:///home/ann%20b/tasks/p.html"))
+    write_step(store, run, 1)
+    path = written(store, tmp_path, run)
+    assert b"ann" not in everything(path)
+    monkeypatch.setattr(Path, "home", lambda: Path("/root"))
+    content, copy = import_repro(other, path)
+    assert other.run(copy).start_url == "file:///root/tasks/p.html"
+    assert "it opens file:///root/tasks/p.html" in import_summary("run.backstep", content, copy)
+
+
 def test_nothing_is_brought_in_of_a_damaged_file(store, other, tmp_path):
     path = written(store, tmp_path, write_run(store))
     with sqlite3.connect(path) as connection:
@@ -246,7 +278,7 @@ def test_the_users_own_files_are_kept_with_a_run_and_are_in_no_file_of_it(store,
     attempt = CaseAttempt(
         evaluation=create_evaluation(other, "mine", "{}"), case=Case(variant="a", task="b", seed=1)
     )
-    assert other.own_files(store.copy_to(other, run, Unchanged(), attempt=attempt)) == texts
+    assert other.own_files(store.copy_to(other, run, attempt=attempt)) == texts
 
 
 def test_the_program_of_an_attached_agent_is_in_no_file_and_none_that_a_file_names_comes_in(

@@ -122,7 +122,12 @@ def _opened(path: Path) -> Generator[TraceStore, None, None]:
         except TraceError as error:
             raise DataError(f"{path} cannot be read: {str(error).replace(str(copy), path.name)}") from error
         with closing(source):
-            yield source
+            try:
+                yield source
+            except TraceError as error:
+                if str(taken) not in str(error):
+                    raise
+                raise DataError(f"{path} is damaged, or not a trace; get a new export of the run.") from error
 
 
 def _here(text: str) -> str:

@@ -195,6 +195,17 @@ def test_a_task_in_the_users_own_folder_is_repeated_in_that_of_whoever_imports_i
     assert "it opens file:///root/tasks/p.html" in import_summary("run.backstep", content, copy)
 
 
+@pytest.mark.parametrize("change", ["grade = 'weird'", "outcome = '<b>'", "differences = '{'"])
+def test_an_invalid_value_is_told_of_the_file_that_was_given(store, other, tmp_path, change):
+    path = written(store, tmp_path, write_run(store))
+    with sqlite3.connect(path) as connection:
+        connection.execute(f"UPDATE runs SET {change}")
+    connection.close()
+    with pytest.raises(DataError, match=r"run\.backstep is damaged, or not a trace; get a new export"):
+        import_repro(other, path)
+    assert other.runs() == ()
+
+
 def test_nothing_is_brought_in_of_a_damaged_file(store, other, tmp_path):
     path = written(store, tmp_path, write_run(store))
     with sqlite3.connect(path) as connection:

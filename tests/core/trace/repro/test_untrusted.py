@@ -220,7 +220,7 @@ def test_wrong_content_under_a_known_hash_does_not_come_in(store, given_file):
         ),
         "UPDATE runs SET task = 'other/task'",
     )
-    with pytest.raises(TraceError, match="damaged"):
+    with pytest.raises(DataError, match="damaged"):
         import_repro(store, given_file)
     assert store.preset_text(run) == right
     assert len(store.runs()) == 1

@@ -404,6 +404,11 @@ class TraceDatabase(DatabaseFile):
         """Return whether the process that has this token still runs."""
         return owners.lives(self.path, owner)
 
+    def forget_words(self) -> None:
+        """Leave nothing in the indexes of words of what was changed or deleted: they only mark it as gone."""
+        for index in ("runs_fts", "steps_fts"):
+            self.execute(f"INSERT INTO {index} ({index}) VALUES ('optimize')")
+
 
 class Transactions(Protocol):
     """Does each thing in a transaction of its own."""

@@ -175,10 +175,13 @@ def prune(
             "end, or choose other runs."
         )
     room, size, gone = database.free_room, database.path.stat().st_size, 0
+    database.execute("PRAGMA secure_delete = ON").fetchall()
     for runs in _batches(plan):
         with database.write():
             gone += _delete_runs(database, runs)
         tell(gone)
+    with database.write():
+        database.forget_words()
     # A run that goes on has blobs that nothing refers to yet.
     alone = is_alone()
     if alone:
@@ -191,6 +194,7 @@ def prune(
             database.compact()
         except TraceError as error:  # The runs are gone for all that.
             failed = str(error)
+    database.checkpoint()
     return Pruned(
         runs=gone,
         room=freed,

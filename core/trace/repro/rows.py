@@ -71,6 +71,7 @@ def hide_in(database: TraceDatabase, runs: Sequence[int], change: Change) -> Non
     """Change the text of runs where they are, and leave nothing of it as it was before."""
     database.execute("PRAGMA secure_delete = ON").fetchall()
     copier = Copier(database, database, change, same_numbers=True)
+    indexed = False
     for table in tables_of(database):
         for row in copier.rows(table, runs):
             held = {
@@ -81,11 +82,14 @@ def hide_in(database: TraceDatabase, runs: Sequence[int], change: Change) -> Non
             changed = {name: value for name, value in held.items() if value != row[name]}
             if changed:
                 database.update(table.name, {name: row[name] for name in table.keys}, changed)
+                indexed = indexed or table.name in _FIRST
     for id, (now, name) in copier.blobs.items():
         for place, column in references(database) if now != id else ():
             database.execute(f'UPDATE "{place}" SET "{column}" = ? WHERE "{column}" = ?', (now, id))
         if now != id:
             database.blobs.rename(id, name)
+    if indexed:
+        database.forget_words()
 
 
 class Copier:

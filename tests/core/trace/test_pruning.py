@@ -22,7 +22,7 @@ from core.trace.exports.json_export import export_json
 from core.trace.pruning import PruneRequest
 from core.trace.records import Case, CaseAttempt
 from core.trace.store import TraceStore
-from tests.core.trace.making import HTML, PICTURE, records, start, write_step
+from tests.core.trace.making import HTML, PICTURE, records, start, write_run, write_step
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -102,6 +102,16 @@ def test_runs_go_by_age_outcome_and_task_and_the_newest_stay(store):
     assert last not in found(outcome="done")
     assert store.plan_prune(PruneRequest(keep=3)).kept == {"newest": 3}
     assert prune(store, keep=3) == [failed, first]
+
+
+def test_no_word_of_what_is_deleted_or_hidden_can_be_found_in_the_file(store):
+    gone = write_run(store, instruction="Zebra crossings", outcome="error")
+    stays = write_run(store, instruction="Hippopotamus pools", steps=20)
+    assert prune(store, outcome="error") == [gone]
+    store.hide(stays, "password", "Hippopotamus")
+    content = store.path.read_bytes().lower()
+    assert [word for word in (b"zebra", b"hippopotamus") if word in content] == []
+    assert [row.run for row in store.runs("removed")] == [stays]
 
 
 def test_the_last_run_stays_so_that_its_number_is_not_given_again(store):

@@ -82,7 +82,7 @@ _FORMS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     (
         "key",
         re.compile(
-            r"-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*+(?:-(?!----)[^-]*+)*+-----END [A-Z ]*PRIVATE KEY-----"
+            r'-----BEGIN [A-Z ]*PRIVATE KEY-----[^-"]*+(?:-(?!----)[^-"]*+)*+-----END [A-Z ]*PRIVATE KEY-----'
         ),
     ),
     ("password", re.compile(r"(?<=://)[^/\s:@\"'<>]+:[^/\s:@\"'<>]{3,}(?=@)")),
@@ -546,7 +546,8 @@ class Secrets:
             self.add(kind, value)
 
     def look_in_url(self, url: str) -> None:
-        """Note parameters with telling names, and a password."""
+        """Note parameters with telling names, also those of an address in a parameter, and a password."""
+        self.look_in_text(url)
         try:
             parts = urlsplit(url)
         except ValueError:
@@ -554,7 +555,7 @@ class Secrets:
         for name, value in (*parse_qsl(parts.query), *parse_qsl(parts.fragment)):
             if (kind := kind_of_name(name, value, in_address=True)) is not None:
                 self.add(kind, value)
-        self.look_in_text(url)
+            self.look_in_places(value)
 
     def look_in_headers(self, headers: Iterable[Iterable[str]]) -> None:
         """Note cookies, and what logs in."""

@@ -5,19 +5,15 @@ import re
 import shlex
 from collections.abc import Iterable, Sequence
 from typing import Any
-from urllib.parse import parse_qsl, quote, urlsplit
 
 from core.schema import action as kinds
 from core.schema.action import RefTarget, parse_target
 from core.schema.action_text import parse_action
 from core.schema.errors import ActionSyntaxError
 from core.schema.observation import Box, Element, Observation
-from core.schema.secrets import kind_of_name
+from core.schema.secrets import Secrets, without_forms
 from core.trace.exports.playwright_script import NotExpressibleError, lines_of, literal
 
-MASK = "***"
-_ANY = "a1" * 10
-"""A value that any telling name makes secret."""
 _HELPERS = re.compile(r"(?<![\w.])(?:one|scroll|drag|select_text|at|warn|type_into|urljoin)\(")
 """Calls of functions that a whole script defines."""
 _ADDRESS = "${OPENAI_BASE_URL:-https://api.openai.com/v1}/chat/completions"
@@ -83,39 +79,15 @@ def _named(ref: int, words: str) -> Element | None:
 
 
 def request_command(method: str, url: str) -> str:
-    """Return a request of a page as a curl command; what looks like a secret in its address is masked."""
+    """Return a request of a page as a curl command; names stand for secrets in its address."""
+    secrets = Secrets()
+    secrets.look_in_url(url)
     given = [] if method == "GET" else ["--head"] if method == "HEAD" else ["-X", method]
-    return shlex.join(["curl", *given, masked(url)])
-
-
-def masked(url: str) -> str:
-    """Return an address without a password, and without the values of parameters that look like secrets."""
-    try:
-        parts = urlsplit(url)
-        user, at, place = parts.netloc.rpartition("@")
-    except ValueError:
-        return url
-    netloc = f"{MASK}@{place}" if at and user else parts.netloc
-    query, fragment = _masked_values(parts.query), _masked_values(parts.fragment)
-    return parts._replace(netloc=netloc, query=query, fragment=fragment).geturl()
-
-
-def _masked_values(text: str) -> str:
-    values = parse_qsl(text, keep_blank_values=True)
-    if not any(_is_secret(name) for name, _ in values):
-        return text
-    return "&".join(
-        f"{quote(name, safe='')}={MASK if _is_secret(name) else quote(value, safe='')}"
-        for name, value in values
-    )
-
-
-def _is_secret(name: str) -> bool:
-    return kind_of_name(name, _ANY, in_address=True) is not None
+    return shlex.join(["curl", *given, secrets.text_of_places(url)])
 
 
 def call_command(model: str, messages: Sequence[dict[str, Any]], tools: str = "", sampling: str = "") -> str:
-    """Return an LLM call as a curl command, which takes the key from the environment.
+    """Return an LLM call as a curl command, which takes the key from the environment; it has no other key.
 
     `tools` is JSON: a list of tools, or the schema of the whole reply.
     `sampling` is as a call shows it, such as ``temperature 0.5, seed 3``.
@@ -132,7 +104,7 @@ def call_command(model: str, messages: Sequence[dict[str, Any]], tools: str = ""
         body["tools"] = [{"type": "function", "function": tool} for tool in offered]
     elif offered:
         body["response_format"] = {"type": "json_schema", "json_schema": {"name": "reply", "schema": offered}}
-    text = json.dumps(body, indent=2, ensure_ascii=False)
+    text = without_forms(json.dumps(body, indent=2, ensure_ascii=False))
     return (
         f'curl "{_ADDRESS}" \\\n  -H "Authorization: Bearer $OPENAI_API_KEY" \\\n'
         f'  -H "Content-Type: application/json" \\\n  -d {shlex.quote(text)}'

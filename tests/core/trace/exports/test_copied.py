@@ -8,7 +8,6 @@ import pytest
 from core.schema.observation import Box, Element
 from core.trace.exports.copied import (
     call_command,
-    masked,
     playwright_line,
     request_command,
 )
@@ -59,16 +58,29 @@ def test_what_is_no_line_says_why(text, why):
     ("url", "shown"),
     [
         ("https://a.example/x?q=lamp", "https://a.example/x?q=lamp"),
-        ("https://a.example/x?api_key=abc&q=a b", "https://a.example/x?api_key=***&q=a%20b"),
-        ("https://me:word@a.example/", "https://***@a.example/"),
-        ("https://a.example/#access_token=abc", "https://a.example/#access_token=***"),
-        ("https://a.example/cb#state=1&access_token=abc", "https://a.example/cb#state=1&access_token=***"),
+        ("https://a.example/x?api_key=abc&q=a b", "https://a.example/x?api_key=removed-key-1&q=a b"),
+        ("https://me:word@a.example/", "https://removed-password-1@a.example/"),
+        ("https://a.example/#access_token=abc", "https://a.example/#access_token=removed-token-1"),
+        (
+            "https://a.example/cb#state=1&access_token=abc",
+            "https://a.example/cb#state=1&access_token=removed-token-1",
+        ),
+        (
+            "https://a.example/reset/eyJhbGciOi1.eyJzdWIiOi1.abc/x",
+            "https://a.example/reset/removed-token-1/x",
+        ),
+        ("https://a.example/?q=sk-abcdefghijklmnop123456", "https://a.example/?q=removed-key-1"),
+        (
+            "https://a.example/?to=https%3A%2F%2Fb%2F%3Ftoken%3Dabc12345",
+            "https://a.example/?to=https%3A%2F%2Fb%2F%3Ftoken%3Dremoved-token-1",
+        ),
         ("https://a.example/#/lamps?sort=price", "https://a.example/#/lamps?sort=price"),
         ("http://[bad", "http://[bad"),
+        ("http://[x/?token=abc12345", "http://[x/?token=removed-token-1"),
     ],
 )
-def test_secrets_of_an_address_are_masked(url, shown):
-    assert masked(url) == shown
+def test_a_request_is_a_command_without_the_secrets_of_its_address(url, shown):
+    assert shlex.split(request_command("GET", url)) == ["curl", shown]
 
 
 def test_a_request_is_a_command_that_a_shell_reads_as_it_is_meant():
@@ -80,12 +92,13 @@ def test_a_request_is_a_command_that_a_shell_reads_as_it_is_meant():
 
 
 def test_an_llm_call_is_a_command_with_the_key_from_the_environment():
-    messages = ({"role": "user", "content": "Don't $HOME"},)
+    words = 'Don\'t $HOME, "Bearer abcdefghij123"'
+    messages = ({"role": "user", "content": words},)
     tools = json.dumps([{"name": "click", "description": "Click", "parameters": {}}])
     command = call_command("gpt-4o", messages, tools, "temperature 0.5, reasoning_effort low")
     assert "Bearer $OPENAI_API_KEY" in command
     body = json.loads(shlex.split(command.replace("\\\n", " "))[-1])
-    assert body["messages"] == list(messages)
+    assert body["messages"] == [{"role": "user", "content": words.replace("abcdefghij123", "[key]")}]
     assert body["model"] == "gpt-4o"
     assert body["temperature"] == 0.5
     assert body["reasoning_effort"] == "low"

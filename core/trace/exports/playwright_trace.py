@@ -327,6 +327,8 @@ def _query(url: str) -> list[tuple[str, str]]:
 
 _NEVER = ("script", "noscript")
 """Elements that a snapshot is without."""
+_DEEPEST = 200
+"""How deep elements lie in each other, in the page and in JSON."""
 _NO_WORDS = (Comment, CData, Declaration, Doctype, ProcessingInstruction)
 _NEXT_DOCUMENT = re.compile(r"</html>\s*(?=<html)", re.IGNORECASE)
 
@@ -347,24 +349,27 @@ class Snapshots:
             return [[place - before, node]]
         # The documents of frames stand behind the page's own.
         own = _NEXT_DOCUMENT.split(html, maxsplit=1)[0]
-        root = BeautifulSoup(own, "lxml").find("html")
+        page = BeautifulSoup(own, "lxml")
+        for element in page.find_all(_NEVER):
+            element.decompose()
+        root = page.find("html")
         tree = _tree(root) if isinstance(root, Tag) else ["HTML", {}]
         _base(tree, url)
         self._whole[name] = (place, _nodes(tree) - 1)
         return tree
 
 
-def _tree(tag: Tag) -> list[Any]:
+def _tree(tag: Tag, depth: int = 0) -> list[Any]:
+    """Return an element of a page as a nested list; of what lies deeper than `_DEEPEST`, only the words."""
     attributes = {
         name: " ".join(value) if isinstance(value, list) else str(value)
         for name, value in tag.attrs.items()
         if not name.lower().startswith("on")
     }
     node: list[Any] = [tag.name.upper(), attributes]
-    for child in tag.children:
+    for child in tag.children if depth < _DEEPEST else tag.find_all(string=True):
         if isinstance(child, Tag):
-            if child.name not in _NEVER:
-                node.append(_tree(child))
+            node.append(_tree(child, depth + 1))
         elif isinstance(child, NavigableString) and not isinstance(child, _NO_WORDS):
             node.append(str(child))
     return node

@@ -147,6 +147,16 @@ def test_a_snapshot_has_neither_scripts_nor_documents_of_frames():
     ]
 
 
+def test_a_page_that_is_very_deep_keeps_its_words():
+    html = f"<html><body>{'<div>' * 3000}deep<script>x</script>{'</div>' * 3000}</body></html>"
+    snapshots = Snapshots()
+    page = json.dumps(snapshots.next("a", html, "https://a.example/"))
+    assert page.count("DIV") >= 100
+    assert "deep" in page
+    assert '"x"' not in page
+    assert snapshots.next("a", html, "https://a.example/")[0][0] == 1
+
+
 def test_what_failed_and_what_happened_beside_it_is_reported(store):
     run = store.begin_run(start())
     action = Click(target=RefTarget(ref=1))

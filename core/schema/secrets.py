@@ -498,6 +498,22 @@ class Secrets:
             self._patterns.setdefault(form, pattern)
         return True
 
+    def add_between(self, before: str, value: str, after: str, instead: str) -> None:
+        """Hide a value from now on wherever it stands between these texts, also in JSON, and in JSON in it.
+
+        So a short one is hidden, too, and what else is written the same stays.
+        """
+        whole = before + value + after
+        self._instead[whole] = instead
+        for ascii in (True, False):
+            parts: tuple[str, ...] = (before, value, after)
+            for _ in range(_DEPTH):
+                form = "".join(parts)
+                self._written.setdefault(form, whole)
+                first, middle, last = map(re.escape, parts)
+                self._patterns.setdefault(form, f"(?<={first}){middle}(?={last})")
+                parts = tuple(json.dumps(part, ensure_ascii=ascii)[1:-1] for part in parts)
+
     def add_keys(self, keys: Iterable[str]) -> None:
         """Hide keys of LLM servers as ``[key]``."""
         for key in keys:
@@ -642,6 +658,8 @@ def left_out(counts: dict[str, int]) -> str:
 _SLUGS = {kind: kind.lower().replace(" ", "-") for kind in get_args(Kind)}
 _HIDDEN = rf"\bremoved-(?:{'|'.join(_SLUGS.values())})-\d+\b|<secret:[\w.-]+>|\[key\]"
 _OF_HIDDEN = rf"•{{2,}}|{_HIDDEN}"
+_DEPTH = 4
+"""How deep a text is looked for in JSON in JSON: the arguments of a tool, in a reply, in a prompt."""
 _OPAQUE = frozenset({"token", "cookie", "key"})
 """Kinds that are never what a person types, so that Basic authentication does not have them."""
 

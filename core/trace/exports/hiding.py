@@ -3,6 +3,7 @@
 What the trace has hidden already stays so, and is counted. Secrets in pictures are not found.
 """
 
+import json
 import re
 import tempfile
 from collections.abc import Callable, Generator
@@ -12,10 +13,10 @@ from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
 from core.browser.log.records import RequestEntry
-from core.schema.action import Type
+from core.schema.action import Type, escape_brackets
 from core.schema.errors import TraceError
-from core.schema.observation import is_hidden
-from core.schema.secrets import Secrets, kind_of_name, kind_of_selector, left_out, quoted_in, told_by
+from core.schema.observation import in_quotes, is_hidden
+from core.schema.secrets import Kind, Secrets, kind_of_name, kind_of_selector, left_out, quoted_in, told_by
 from core.schema.step import Acted, Observed, Reviewed, record_of
 from core.trace.encoding import parsed
 from core.trace.repro.rows import Change
@@ -165,5 +166,25 @@ def _look_in_typed(secrets: Secrets, action: Type, seen: Observed | None, name: 
     kind = kind or kind_of_selector(getattr(action.target, "xpath", "") or xpath, action.text)
     if is_hidden(action.text):
         secrets.count(kind or "password", f"{called.strip()} {action.text}")
-    elif kind or (element is not None and is_hidden(element.value)):
-        secrets.add(kind or "password", action.text)
+    elif (
+        action.text.strip()
+        and action.text not in secrets.public
+        and (kind or (element is not None and is_hidden(element.value)))
+    ):
+        _hide_typed(secrets, kind or "password", action, called.strip())
+
+
+def _hide_typed(secrets: Secrets, kind: Kind, action: Type, called: str) -> None:
+    """Hide what was typed wherever it stands out, and as bullets in actions and as the value of its field."""
+    if not secrets.add(kind, action.text) and not secrets.instead_of(action.text):
+        secrets.count(kind, action.text)
+    text, name = json.dumps(action.text)[1:-1], json.dumps(called)
+    bracketed, quoted = escape_brackets(action.text), in_quotes(action.text)
+    for before, value, after in (
+        (f"{action.name} [{escape_brackets(str(action.target))}] [", bracketed, "]"),
+        ('"text":"', text, '"'),
+        ('"text": "', text, '"'),
+        (f'"name":{name},"value":"', text, '"'),
+        (f'"{in_quotes(called)}" value="', quoted, '"'),
+    ):
+        secrets.add_between(before, value, after, "•" * len(action.text))

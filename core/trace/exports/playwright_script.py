@@ -14,7 +14,7 @@ from core.schema.action import Action, Target, chord, clicked, fractions
 from core.schema.element_identity import called
 from core.schema.observation import Element, Observation, is_hidden
 from core.schema.record import Record
-from core.schema.secrets import names_in, variable_of
+from core.schema.secrets import named, names_in, placeholders_in, variable_of
 from core.schema.step import Acted, Primitive
 from core.schema.viewport import VIEWPORT
 from core.trace.exports.hiding import hiding
@@ -73,8 +73,6 @@ def lines_of(
             return [f"page.mouse.click({action.x}, {action.y})"]
         case kinds.Hover():
             return _at(on(action.target), "hover", action.at)
-        case kinds.Type() if is_hidden(action.text):
-            raise NotExpressibleError("the text is hidden and was not recorded")
         case kinds.Type():
             append = ", append=True" if action.append else ""
             lines = [f"type_into({on(action.target)}, {_with_secrets(action.text)}{append})"]
@@ -86,7 +84,7 @@ def lines_of(
             across, down = _SIDES[action.direction]
             turns = "" if action.target is None else ", wheel=True"
             return [f"scroll({what}, across={across}, down={down}{turns})"]
-        case kinds.Select() if names_in(action.option):
+        case kinds.Select() if placeholders_in(action.option):
             return [f"{on(action.target)}.select_option({_with_secrets(action.option)})"]
         case kinds.Select():
             return [f"{on(action.target)}.select_option({_options(action, seen)})"]
@@ -129,7 +127,9 @@ def lines_of(
 
 
 def _with_secrets(text: str) -> str:
-    """Return a text as Python, in which secrets are read from the environment."""
+    """Return a text as Python, in which secrets are read from the environment; raises NotExpressibleError."""
+    if is_hidden(text) or set(placeholders_in(text)) - set(map(named, names_in(text))):
+        raise NotExpressibleError("the text is hidden and was not recorded")
     parts = re.split(r"<secret:([A-Za-z0-9_.-]+)>", text)
     code = [
         f"os.environ[{literal(variable_of(one))}]" if at % 2 else literal(one) for at, one in enumerate(parts)

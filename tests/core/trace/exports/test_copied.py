@@ -47,6 +47,10 @@ def test_the_target_of_a_page_that_is_gone_is_read_from_its_words():
         ("click [44]", "element 44 is not in the page"),
         ("no such thing", "cannot be read"),
         ("stop [done]", "not an action of Playwright"),
+        ("type [9] [••••]", "hidden and was not recorded"),
+        ("type [9] [my removed-key-1]", "hidden and was not recorded"),
+        ("answer_dialog [accept] [removed-key-1]", "hidden and was not recorded"),
+        ("select [9] [removed-key-1]", "hidden and was not recorded"),
     ],
 )
 def test_what_is_no_line_says_why(text, why):

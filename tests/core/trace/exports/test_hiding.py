@@ -2,9 +2,71 @@
 
 import json
 
+import pytest
+
+from core.schema.action import RefTarget, Type
+from core.schema.element_identity import ElementMark, RecordedInput
 from core.schema.events import LogLine
+from core.schema.messages import LLMReply, LLMRequest, Message, ToolCall
+from core.schema.observation import Box, Element, Observation
+from core.schema.step import Acted, CallRecord, Decided, Observed, Proposal, Reviewed
+from core.trace.encoding import encode_prompt, encode_reply
+from core.trace.exports.hiding import without_secrets
 from core.trace.exports.json_export import export_json
+from core.trace.exports.registry import FORMATS, format_named
+from tests.core.trace.exports.test_secrets import texts_of
 from tests.core.trace.making import page, start, write_step
+
+
+def typed_run(store, label: str, text: str) -> int:
+    """Write a run that types into a field which only its label shows to be secret, and sees it there."""
+    field = Element(ref=3, role="textbox", name=label, uses=("type",), box=Box(x=0, y=0, width=9, height=9))
+    action = Type(target=RefTarget(ref=3), text=text)
+    run = store.begin_run(start())
+    store.begin_step(run, 1)
+    words = f'You did {action}, and see:\n[3] textbox "{label}" value="{text}"\nThere is a room 4711 B.'
+    call = ToolCall(name="type", arguments=json.dumps({"target": 3, "text": text}))
+    prompt = encode_prompt(LLMRequest(purpose="decide", messages=(Message(role="user", text=words),)))
+    reply, blob = encode_reply(LLMReply(text="", tool_calls=(call,)))
+    record = CallRecord(
+        number=1, step=1, purpose="decide", llm="x", messages=prompt.hash, reply=reply, started=1.0
+    )
+    store.calls.save(run, record, blobs=(*prompt.blobs, blob))
+    done = RecordedInput(step=1, action=action, marks={"target": ElementMark(element=field)})
+    for record in (
+        Observed(observation=Observation(url="https://a.test/", elements=(field,))),
+        Decided(proposal=Proposal(action=action, thought="I type it.")),
+        Reviewed(origin="agent", action=action, thought="I type it."),
+        Acted(effect="page action", outcome="done", target=f'textbox "{label}"', inputs=(done,)),
+    ):
+        store.save_phase(run, 1, record)
+    store.begin_step(run, 2)
+    seen = Observation(url="https://a.test/", elements=(field.replace(value=text),))
+    store.save_phase(run, 2, Observed(observation=seen))
+    return run
+
+
+@pytest.mark.parametrize(
+    ("label", "text", "told"),
+    [
+        ("PIN", "4711", "1 PIN was left out."),
+        ('Your "secret" API key', "my key]-is\\77", "1 key was left out."),
+        ("Card code", "987", "1 card code was left out."),
+    ],
+)
+def test_what_is_typed_into_a_field_that_its_label_shows_to_be_secret_is_bullets(store, label, text, told):
+    run = typed_run(store, label, text)
+    with without_secrets(store, run) as hidden:
+        assert hidden.left_out == told
+        exported = {form.name: texts_of(form.write(hidden, run)).decode(errors="replace") for form in FORMATS}
+        exported["otel"] = format_named("otel").write(hidden, run, content=True).decode()
+        assert hidden.steps(run)[0].action == f"type [3] [{'•' * len(text)}]"
+        assert hidden.step(run, 2).records[0].observation.elements[0].value == "•" * len(text)
+    assert "warn(" in exported["playwright"]
+    for name, whole in exported.items():
+        held = whole.replace("room 4711 B", "")
+        ways = {text, json.dumps(text)[1:-1], json.dumps(json.dumps(text)[1:-1])[1:-1]}
+        assert [way for way in ways if f"[{way}" in held or f'"{way}' in held] == [], name
 
 
 def test_a_token_gets_no_name_that_stands_for_another_one_in_the_trace(store):

@@ -60,8 +60,8 @@ class _State(BaseModel):
 
 class _Metadata(BaseModel):
     model_config = ConfigDict(extra="ignore")
-    step_start_time: FiniteFloat = Field(ge=0, lt=1e11)
-    step_end_time: FiniteFloat = Field(ge=0, lt=1e11)
+    step_start_time: FiniteFloat = Field(ge=0, lt=6e10)
+    step_end_time: FiniteFloat = Field(ge=0, lt=6e10)
 
 
 class _Item(BaseModel):

@@ -140,6 +140,11 @@ def test_a_faulty_entry_is_reported_with_its_position(entry, said):
     assert len(imported.steps) == 1
 
 
+def test_a_time_that_no_trace_may_have_counts_as_missing():
+    (step,) = read(item({"go_back": {}}, begun=7e10)).steps
+    assert (step.begun, step.seconds) == (None, 0.0)
+
+
 def test_an_action_that_cannot_be_read_leaves_the_others_of_its_item():
     imported = read(item({"click": {"index": 1}}, {"input": {"index": 2}}, {"click": {"index": 3}}))
     assert [str(step.action) for step in imported.steps] == ["click [1]", "click [3]"]

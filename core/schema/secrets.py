@@ -449,10 +449,8 @@ class Secrets:
     def __init__(self) -> None:
         self._instead: dict[str, str] = {}
         """What stands for each value, in the order they were added."""
-        self._named: dict[str, str] = {}
-        """The value that each name stands for which it was given here."""
         self._written: dict[str, str] = {}
-        """The value that each way of writing one stands for."""
+        """The same for each way of writing one."""
         self._patterns: dict[str, str] = {}
         """What finds each way of writing one."""
         self._declared: dict[str, str] = {}
@@ -463,11 +461,6 @@ class Secrets:
 
     def __len__(self) -> int:
         return len(self._instead) + len(self._declared)
-
-    @property
-    def names(self) -> dict[str, str]:
-        """What stands for each value."""
-        return dict(self._instead)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -489,12 +482,10 @@ class Secrets:
             or value == instead
         ):
             return False
-        self._instead[value] = name = instead or self._next(kind)
-        self._known.add((kind, name if not instead or kind == "secret" else value))
-        if not instead:
-            self._named[name] = value
+        self._instead[value] = instead or self._next(kind)
+        self._known.add((kind, self._instead[value] if not instead or kind == "secret" else value))
         for form, pattern in _forms_of(value, kind).items():
-            self._written.setdefault(form, value)
+            self._written.setdefault(form, self._instead[value])
             self._patterns.setdefault(form, pattern)
         return True
 
@@ -509,7 +500,7 @@ class Secrets:
             parts: tuple[str, ...] = (before, value, after)
             for _ in range(_DEPTH):
                 form = "".join(parts)
-                self._written.setdefault(form, whole)
+                self._written.setdefault(form, instead)
                 first, middle, last = map(re.escape, parts)
                 self._patterns.setdefault(form, f"(?<={first}){middle}(?={last})")
                 parts = tuple(json.dumps(part, ensure_ascii=ascii)[1:-1] for part in parts)
@@ -533,21 +524,14 @@ class Secrets:
         self._known.add((kind, what))
 
     def look_in_text(self, text: str) -> None:
-        """Note what any text shows to be secret by its form, and what was hidden in it before.
-
-        A name that something has in it already is given to nothing else: a value that has it gets another one.
-        """
+        """Note what any text shows to be secret by its form, and what was hidden in it before."""
         for kind, form in _FORMS:
             for found in form.findall(text):
                 self.add(kind, found)
         for name, number in _PLACEHOLDER.findall(text):
             for known in (one for one, slug in _SLUGS.items() if slug == name[:-1]):
                 self._numbers[known] = max(self._numbers[known], int(number))
-                given = f"removed-{name}{number}"
-                self.count(known, given)
-                if (value := self._named.pop(given, None)) is not None:
-                    self._instead[value] = another = self._next(known)
-                    self._named[another] = value
+                self.count(known, f"removed-{name}{number}")
         for name in names_in(text):
             self.count("secret", named(name))
 
@@ -602,7 +586,7 @@ class Secrets:
 
         def instead(found: re.Match[str]) -> str:
             name = found.lastgroup
-            return found[0] if name is None else self._instead[self._written[present[int(name[1:])]]]
+            return found[0] if name is None else self._written[present[int(name[1:])]]
 
         return re.sub(every, instead, text)
 

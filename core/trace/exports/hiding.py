@@ -53,7 +53,7 @@ def copied_without_secrets(
     """
     secrets = secrets_of(store, run)
     while True:
-        found = secrets.names
+        found = len(secrets)
         path.unlink(missing_ok=True)
         copy = TraceStore.open(path)
         try:
@@ -63,7 +63,7 @@ def copied_without_secrets(
         except BaseException:
             copy.close()
             raise
-        if secrets.names == found:
+        if len(secrets) == found:
             copy.left_out = left_out(secrets.counts)
             return copy, number
         copy.close()  # What was found late may stand in what was copied before.

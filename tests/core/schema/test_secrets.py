@@ -359,17 +359,6 @@ def test_what_was_hidden_before_is_counted_and_its_numbers_are_not_given_again()
     assert left_out(secrets.counts) == "1 card number, 1 secret and 2 tokens were left out."
 
 
-def test_a_name_that_turns_out_to_stand_for_something_else_is_given_up():
-    secrets = Secrets()
-    secrets.add("token", "abcdefg1")
-    secrets.add("token", "abcdefg2")
-    secrets.look_in_text("removed-token-1 was hidden before")
-    assert (
-        secrets.text("abcdefg1 abcdefg2 removed-token-1") == "removed-token-3 removed-token-2 removed-token-1"
-    )
-    assert secrets.counts == {"token": 3}
-
-
 def test_names_stand_for_the_secrets_of_a_task():
     assert names_in("a <secret:one> b <secret:two>") == ("one", "two")
     assert with_values("<secret:one>!", {"one": "1"}) == "1!"

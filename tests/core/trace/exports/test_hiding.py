@@ -6,16 +6,14 @@ import pytest
 
 from core.schema.action import RefTarget, Type
 from core.schema.element_identity import ElementMark, RecordedInput
-from core.schema.events import LogLine
 from core.schema.messages import LLMReply, LLMRequest, Message, ToolCall
 from core.schema.observation import Box, Element, Observation
 from core.schema.step import Acted, CallRecord, Decided, Observed, Proposal, Reviewed
 from core.trace.encoding import encode_prompt, encode_reply
 from core.trace.exports.hiding import without_secrets
-from core.trace.exports.json_export import export_json
 from core.trace.exports.registry import FORMATS, format_named
 from tests.core.trace.exports.test_secrets import texts_of
-from tests.core.trace.making import page, start, write_step
+from tests.core.trace.making import start
 
 
 def typed_run(store, label: str, text: str) -> int:
@@ -67,13 +65,3 @@ def test_what_is_typed_into_a_field_that_its_label_shows_to_be_secret_is_bullets
         held = whole.replace("room 4711 B", "")
         ways = {text, json.dumps(text)[1:-1], json.dumps(json.dumps(text)[1:-1])[1:-1]}
         assert [way for way in ways if f"[{way}" in held or f'"{way}' in held] == [], name
-
-
-def test_a_token_gets_no_name_that_stands_for_another_one_in_the_trace(store):
-    run = store.begin_run(start())
-    store.save_log(run, LogLine(time=1.0, source="page", text='{"access_token": "first-token-1"}'))
-    write_step(store, run, 1, observation=page("Save", url="http://x/?access_token=second-token-2"))
-    exported = json.loads(export_json(store, run))
-    assert exported["log"][0]["text"] == '{"access_token": "removed-token-1"}'
-    assert exported["steps"][0]["url"] == "http://x/?access_token=removed-token-2"
-    assert exported["left_out"] == "2 tokens were left out."

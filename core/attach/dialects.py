@@ -16,6 +16,7 @@ from uuid import uuid4
 
 from core.llm.rules.decisions import proposed
 from core.llm.rules.page import hints
+from core.llm.rules.policies import Role
 from core.schema.action import Action, RefTarget, Stop
 from core.schema.errors import LLMError
 from core.schema.messages import LLMReply, LLMRequest, ToolCall
@@ -110,7 +111,7 @@ def answered(request: LLMRequest) -> LLMReply:
     """
     if request.view is None or request.permissible is None:
         raise LLMError("The built-in LLM was asked before the page was read.")
-    move = proposed(request.view, request.permissible)
+    move = proposed(request.view, request.permissible, Role())
     page = request.view.observation
     target = next(iter(move.action.targets), None)
     element = next(

@@ -9,7 +9,7 @@ place among equal ones is a guess, and marked as such.
 import re
 from collections.abc import Iterable, Sequence
 
-from core.schema.action import Action, Named, RefTarget
+from core.schema.action import Action, RefTarget
 from core.schema.observation import Element, Observation, Ref
 from core.schema.record import Record
 
@@ -202,28 +202,6 @@ def marks_of(action: Action, page: Observation) -> Marks:
         if element is not None:
             marks[part] = mark_of(element, page)
     return marks
-
-
-def in_words(action: Action, elements: Sequence[Element]) -> str:
-    """Return an action with its elements named by what they are, so that it holds for a reloaded page too.
-
-    Of elements that are called the same, the place among them is given, as in ``click [button "Save" 2]``.
-    """
-    described: list[str] = []
-    for target in action.targets:
-        element = next(
-            (one for one in elements if isinstance(target, RefTarget) and one.ref == target.ref), None
-        )
-        if element is None:
-            described.append(str(target))
-            continue
-        alike = [one.ref for one in elements if (one.role, one.name) == (element.role, element.name)]
-        place = f" {alike.index(element.ref) + 1}" if len(alike) > 1 else ""
-        described.append(f'{element.role} "{element.name}"{place}')
-    if isinstance(action, Named):
-        return str(action)
-    others = [f"{name}={value}" for name, value in action.given.items() if name not in ("target", "to")]
-    return " ".join([action.kind, *(f"[{part}]" for part in (*described, *others))])
 
 
 _LINE = re.compile(r"^\s*\[(\d+)\] (.+)$", re.MULTILINE)

@@ -7,6 +7,7 @@ from core.agent.general_space import describe_filled, label_of
 from core.agent.going_back import go_back, new_trial
 from core.agent.policies.stack import Refusal, place_of_page
 from core.agent.prompt_builder import Prompter
+from core.agent.reflection.remedies import in_words
 from core.agent.resources import AgentResources
 from core.agent.run_history import RunHistory
 from core.agent.spaces.choice import CHOOSE, candidates_of, way_back
@@ -21,7 +22,7 @@ from core.browser.locating import Located
 from core.browser.settling import SettleMark
 from core.schema.action import Action, Backtrack, ClickAt, Named, NewTrial, Note, Stop
 from core.schema.action_space import PermissibleAction
-from core.schema.element_identity import Marks, RecordedInput, called, in_words, marks_of
+from core.schema.element_identity import Marks, RecordedInput, called, marks_of
 from core.schema.errors import ActionError, BrowserError, ElementGone
 from core.schema.events import BrowserEvent
 from core.schema.observation import Box, Capture, Observation, Ref
@@ -68,7 +69,7 @@ async def _act(state: RunState, world: World, prompter: Prompter, history: RunHi
     if isinstance(action, NewTrial):
         return await new_trial(state, world)
     page = place_of_page(state.observation).fingerprint
-    state.reflection.tried.setdefault(page, []).append(in_words(action, state.observation.elements))
+    state.reflection.tried.setdefault(page, []).append(in_words(action, state.observation))
     if isinstance(action, Named):
         allowed = state.permissible.action(action.name)
         if allowed is None:

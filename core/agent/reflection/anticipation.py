@@ -9,12 +9,12 @@ from core.agent.general_space import label_of
 from core.agent.policies.stack import place_of_page
 from core.agent.prompt_builder import Prompter, written_reply
 from core.agent.reflection.consequences import reflection_record
-from core.agent.reflection.remedies import RemedyEntry, sorted_out
+from core.agent.reflection.remedies import RemedyEntry, in_words, sorted_out
 from core.agent.state import RunState
 from core.llm.repair import read_alternatives
 from core.llm.replies import split_thinking, why_nothing
 from core.schema.action import Action, Named
-from core.schema.element_identity import in_words, marks_of
+from core.schema.element_identity import marks_of
 from core.schema.errors import LLMError, PromptTooLong
 from core.schema.messages import LLMRequest, Message
 from core.schema.observation import Observation
@@ -142,7 +142,7 @@ class Anticipator:
                 (*kept, *read.actions),
                 chosen=base.action,
                 tried=tried,
-                words=lambda one: in_words(one, observation.elements),
+                words=lambda one: in_words(one, observation),
             )
             refused = [*read.refused, *((str(one), why) for one, why in out)]
             kept, dropped = new[:count], [*dropped, *refused]

@@ -8,8 +8,9 @@ starts from.
 from collections.abc import Callable, Iterable
 
 from core.agent.policies.stack import Stack
-from core.schema.action import Action, AgentAct
+from core.schema.action import Action, AgentAct, Named, RefTarget
 from core.schema.element_identity import Marks
+from core.schema.observation import Observation
 from core.schema.progress import SpaceMemory
 from core.schema.record import Record
 from core.schema.step import EntryState, Remedy
@@ -113,6 +114,28 @@ class RemedyStack(Record):
         """Return the stack with the entries marked that `which` is true of."""
         marked = (entry.replace(state=state, why=why) if which(entry) else entry for entry in self.entries)
         return RemedyStack(entries=tuple(marked))
+
+
+def in_words(action: Action, observation: Observation) -> str:
+    """Return the action with its elements named by what they are, so that it holds for a reloaded page too.
+
+    Of elements that are called the same, the place among them is given.
+    """
+    described: list[str] = []
+    for target in action.targets:
+        element = observation.element(target.ref) if isinstance(target, RefTarget) else None
+        if element is None:
+            described.append(str(target))
+            continue
+        alike = [
+            one.ref for one in observation.elements if (one.role, one.name) == (element.role, element.name)
+        ]
+        place = f" {alike.index(element.ref) + 1}" if len(alike) > 1 else ""
+        described.append(f'{element.role} "{element.name}"{place}')
+    if isinstance(action, Named):
+        return str(action)
+    others = [f"{name}={value}" for name, value in action.given.items() if name not in ("target", "to")]
+    return " ".join([action.kind, *(f"[{part}]" for part in (*described, *others))])
 
 
 def sorted_out(

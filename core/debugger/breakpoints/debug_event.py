@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar
 
 from core.agent.policies.stack import place_of_page
+from core.agent.reflection.remedies import in_words
 from core.schema.action import Action, Backtrack, NewTrial, Note, Stop
-from core.schema.element_identity import in_words
 from core.schema.events import BrowserEvent
 from core.schema.exemplar import Recall
 from core.schema.record import Record
@@ -267,4 +267,4 @@ def repeat_key(step: StepSoFar) -> tuple[str, str] | None:
     if action is None or observed is None or isinstance(action, Note | Stop | Backtrack | NewTrial):
         return None
     page = place_of_page(observed.observation)
-    return page.fingerprint, in_words(action, observed.observation.elements)
+    return page.fingerprint, in_words(action, observed.observation)

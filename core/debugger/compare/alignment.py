@@ -5,6 +5,7 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from core.agent.policies.stack import place_of_page
+from core.agent.reflection.remedies import in_words
 from core.debugger.compare.views import (
     AlignedPair,
     Compared,
@@ -12,7 +13,6 @@ from core.debugger.compare.views import (
     PartName,
     comparable,
 )
-from core.schema.element_identity import in_words
 from core.schema.messages import CHOOSING
 from core.schema.step import (
     Abstracted,
@@ -117,9 +117,7 @@ def _action(records: Sequence[PhaseRecord], observed: Observed | None) -> str:
     action = action_of(records)
     if action is None:
         return ""
-    return comparable(
-        in_words(action, observed.observation.elements) if observed is not None else str(action)
-    )
+    return comparable(in_words(action, observed.observation) if observed is not None else str(action))
 
 
 def parts_of(store: TraceStore, step: tuple[int, int] | None) -> dict[PartName, str]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from core.llm.rules.moves import Answer, Move, Scene, act, target_of
 from core.llm.rules.objective import Intent
 from core.llm.rules.page import GOOD, RulesPage, ends_form, hints, is_next, is_submit
-from core.llm.rules.words import norm, short, stem, words
+from core.llm.rules.words import NUMBER, norm, short, stem, words
 from core.schema.observation import Element
 
 LIST_PAGE = "is not on this page of the list; the next one may have it"
@@ -15,15 +15,25 @@ LIST_PAGE = "is not on this page of the list; the next one may have it"
 
 def click(scene: Scene, intent: Intent) -> Answer:
     """Answer a part that asks for a click."""
-    element = find(scene, intent)
+    element = find(scene, intent) or _only_ending(scene, intent)
     if element is not None and (move := scene.click([element], "{} is what is asked for.", finishes=True)):
         return move
     owners = scene.page.mentions(intent.subject)
     closed_owners = (owner for owner in owners if not scene.history.touched(owner.ref, "click"))
     opening = scene.click(closed_owners, "{} is the item in question; open it.")
-    return opening or reveal(
-        scene, short(", ".join(intent.names) or intent.text), scope(scene, owners[0]) if owners else []
-    )
+    return opening or reveal(scene, _wanted(intent), scope(scene, owners[0]) if owners else [])
+
+
+def _wanted(intent: Intent) -> str:
+    return short(", ".join(intent.names) or intent.text)
+
+
+def _only_ending(scene: Scene, intent: Intent) -> Element | None:
+    """Return the one button that ends the form, where the part asks to end it by another word."""
+    if intent.place is not None or not any(ends_form(name) for name in intent.names):
+        return None
+    found = [element for element in scene.page.can("click") if is_submit(element)]
+    return found[0] if len(found) == 1 else None
 
 
 # Finding
@@ -43,11 +53,8 @@ def find(scene: Scene, intent: Intent) -> Element | None:
     if intent.place is not None and not intent.quoted:
         is_result = re.search(r"\bresults?\b", intent.text) is not None
         return _result(scene, intent.place, among) if is_result else page.nth(alike, intent.place)
-    ends = not intent.roles and any(map(ends_form, intent.names))
-    among = ([element for element in among if is_submit(element)] if ends else []) or among
     named = (page.best(name, among, intent.roles) for name in intent.names)
-    only = among[0] if ends and len(among) == 1 else None
-    return next((element for element in named if element is not None), only)
+    return next((element for element in named if element is not None), None)
 
 
 _PAGER = re.compile(r"\d*|<+|«|‹|prev(?:ious)?", re.IGNORECASE)
@@ -59,16 +66,21 @@ def _result(scene: Scene, place: int, among: list[Element]) -> Element | None:
     links = [element for element in among if element.role == "link" and not is_next(element)]
     entries = [link for link in links if not _PAGER.fullmatch(link.name.strip())]
     turned = sum(LIST_PAGE in one.turn.thought for one in scene.history.of_part(scene.part))
-    return scene.page.nth(entries, place - turned * len(entries))
+    return scene.page.nth(entries, place - turned * len(entries)) if entries and place > 0 else None
 
 
 def _owned(scene: Scene, intent: Intent, among: list[Element]) -> list[Element]:
-    """Return the candidates that belong to the subject, or all where the page does not mention it."""
-    owners = scene.page.mentions(intent.subject)
-    if not owners:
+    """Return the candidates that belong to the subject, or all where it is not (or no longer) in a list."""
+    page = scene.page
+    owners = page.mentions(intent.subject)
+    if not owners or not intent.names:
         return among
-    mine = [element for element in scope(scene, owners[0]) if element in among]
-    return mine if any(scene.page.score(one, name) >= GOOD for one in mine for name in intent.names) else []
+    owner = owners[0]
+    mine = [element for element in scope(scene, owner) if element in among]
+    if any(page.score(one, name) >= GOOD for one in mine for name in intent.names):
+        return mine
+    is_open = scene.history.touched(owner.ref, "click") or not page.may("click", owner)
+    return among if len(owners) == 1 and is_open else []
 
 
 def scope(scene: Scene, owner: Element) -> list[Element]:
@@ -97,30 +109,38 @@ _LEAST = re.compile(
     r"\b(?:smallest|lowest|least|cheapest|minimum|earliest|shortest|fewest|fastest|quickest)\b", re.IGNORECASE
 )
 _MONEY = re.compile(r"cheap|expensive|cost|price|fare", re.IGNORECASE)
+_TIME = re.compile(r"duration|short|long|fast|quick|slow|\btime\b", re.IGNORECASE)
 _PRICE = re.compile(r"[$€£]\s?(\d[\d,]*(?:\.\d+)?)")
 _SPAN = re.compile(r"(?:(\d+)\s*h(?:ours?|rs?)?)?\s*(?:(\d+)\s*m(?:in(?:ute)?s?)?)?\b", re.IGNORECASE)
+_COMPARED_ROLES = frozenset("generic button link listitem option cell gridcell radio".split())
 
 
 def by_extreme(page: RulesPage, text: str, among: list[Element]) -> Element | None:
-    """Return the button with the most or least of what a text asks for; None if it asks for none.
+    """Return the element with the most or least of what a text asks for; None if it asks for none.
 
-    The price or the time is read in the button's own name, else in the texts
-    since the button before it. The first of equals wins.
+    The price or the time is read in the element's own name, else in the texts
+    since the element of its kind before it. The first of equals wins.
     """
     most = _MOST.search(text)
-    if not most and not _LEAST.search(text):
+    quantity = price_in if _MONEY.search(text) else _minutes_in if _TIME.search(text) else None
+    if quantity is None or not (most or _LEAST.search(text)):
         return None
-    quantity = price_in if _MONEY.search(text) else _minutes_in
-    valued: list[tuple[float, Element]] = []
-    begin = 0
-    for button in (one for one in among if one.role == "button"):
-        at = page.index(button)
-        names = (button.name, *(other.name for other in reversed(page.elements[begin:at])))
-        begin = at + 1
+    kinds: dict[str, list[tuple[float | None, Element]]] = {}
+    begins: dict[str, int] = {}
+    for element in among:
+        if element.role not in _COMPARED_ROLES or not element.name:
+            continue
+        kind = "" if NUMBER.fullmatch(norm(element.name)) else words(element.name)[0]
+        at = page.index(element)
+        names = (element.name, *(other.name for other in reversed(page.elements[begins.get(kind, 0) : at])))
         value = next((value for name in names if (value := quantity(name)) is not None), None)
-        if value is not None:
-            valued.append((value, button))
-    return (max if most else min)(valued, key=lambda pair: pair[0])[1] if valued else None
+        kinds.setdefault(kind, []).append((value, element))
+        begins[kind] = at + 1
+    for group in kinds.values():
+        valued = [(value, one) for value, one in group if value is not None]
+        if len(valued) > 1 or (len(group) == len(valued) and quantity is price_in):
+            return (max if most else min)(valued, key=lambda pair: pair[0])[1]
+    return None
 
 
 def price_in(text: str) -> float | None:
@@ -183,12 +203,8 @@ def next_page(scene: Scene, wanted: str) -> Move | None:
     return scene.click(onward, f'"{wanted}" {LIST_PAGE}.')
 
 
-def expand(scene: Scene, intent: Intent) -> Answer:
-    """Answer a part that asks to expand something: by one click on what is closed.
-
-    What the next part names by its own words is opened where it is not to be seen.
-    """
-    following = scene.objective.intents[scene.part : scene.part + 1]
-    if following and following[0].quoted:
+def expand(scene: Scene) -> Answer:
+    """Answer a part that asks to expand something: done once anything of the page was opened for it."""
+    if scene.history.of_part(scene.part):
         return "done"
     return scene.click(closed(scene), "{} has to be opened.", finishes=True) or "done"

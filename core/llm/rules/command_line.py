@@ -24,20 +24,20 @@ def at_command_line(scene: Scene) -> Move:
     """Return the next command to type, or a stop where it is done or cannot be."""
     field = next((element for element in scene.page.can("type") if element.role in FIELD_ROLES), None)
     typed = [getattr(action.action, "text", "") for action in scene.history.actions if action.ok]
-    wanted = _FILE.search(scene.objective.text)
     if any(text.startswith("rm ") for text in typed):
         return stopped("The file was deleted.", finishes=True)
-    if field is None or wanted is None:
+    if field is None:
         return stopped("The page has no field that commands are typed into.")
-    command = "ls"
-    if "ls" in typed:
-        listed = _LISTED.findall(" ".join(element.name for element in scene.page.elements))
-        files = listed[-1].split() if listed else []
-        end = wanted["extension"]
-        fitting = [one for one in files if (one.endswith(f".{end}") if end else "." not in one.lstrip("."))]
-        if not fitting:
-            return stopped("No listed file matches.")
-        command = f"rm {fitting[0]}"
-    return Move(
-        act("type", field, text=command, enter=True), f"{described(field, first=True)} takes commands."
-    )
+    takes = f"{described(field, first=True)} takes commands."
+    if "ls" not in typed:
+        return Move(act("type", field, text="ls", enter=True), takes)
+    wanted = _FILE.search(scene.objective.text)
+    listed = _LISTED.findall(" ".join(element.name for element in scene.page.elements))
+    files = listed[-1].split() if listed else []
+    if wanted is not None and wanted["extension"]:
+        fitting = [file for file in files if file.endswith(f".{wanted['extension']}")]
+    else:
+        fitting = [file for file in files if "." not in file.lstrip(".")]
+    if not fitting:
+        return stopped("No listed file matches.")
+    return Move(act("type", field, text=f"rm {fitting[0]}", enter=True), takes)

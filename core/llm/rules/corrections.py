@@ -6,7 +6,7 @@ from difflib import SequenceMatcher
 from typing import Any
 
 from core.llm.rules.moves import Move, Scene, action_of, target_of, went_well
-from core.llm.rules.words import short
+from core.llm.rules.words import short, stems
 from core.schema.action import Action, Backtrack, Named, NewTrial, Note, Press, RefTarget, RoleTarget, Stop
 from core.schema.action_space import Permissible
 from core.schema.element_identity import find_by_line
@@ -39,10 +39,14 @@ def lesson(view: PromptView) -> str:
     if useless := [*failed, *taken_back, *tried[-1:]]:
         names = dict.fromkeys(_described(turn) for turn in useless[-_NAMED:])
         sentences.append(f"{_NOT_AGAIN} {'; '.join(names)}.")
-    scene, targets = Scene.of(view), " ".join(turn.target for turn in tried)
-    usable = [one for one in view.observation.elements if one.usable and f'"{one.name}"' not in targets]
-    untried = max(usable, key=lambda one: scene.objective.share_of(one.name), default=None)
-    if untried is not None and scene.objective.share_of(untried.name):
+    asked, targets = stems(view.objective), " ".join(turn.target for turn in tried)
+    usable = [
+        element
+        for element in view.observation.elements
+        if element.usable and f'"{element.name}"' not in targets
+    ]
+    untried = max(usable, key=lambda one: len(stems(one.name) & asked), default=None)
+    if untried is not None and stems(untried.name) & asked:
         begin = f'begin with {untried.role} "{short(untried.name)}", which was not tried'
     else:
         begin = "look for the task's words behind tabs, menus and further pages before acting"
@@ -61,7 +65,7 @@ def _as_in_lesson(action: Action, target: str) -> str:
     return f"{text} on {target}" if target and not isinstance(action, Press) else text
 
 
-def lessons(view: PromptView) -> set[str]:
+def ruled_out(view: PromptView) -> set[str]:
     """Return the actions, as `in_lesson` tells them, that lessons of earlier trials say not to try again."""
     listed = (match[1] for entry in view.experience for match in _LISTED.finditer(entry))
     return {part.strip() for actions in listed for part in actions.split("; ")}
@@ -95,7 +99,7 @@ def corrected(view: PromptView, scene: Scene, move: Move) -> Move:
         right = exemplar.here(mistake.right) if exemplar.here(mistake.tried) == move.action else None
         if right is None or right == move.action or scene.history.times(right):
             continue
-        if not scene.page.refuses(right):
+        if scene.page.permissible.problem(right) is None:
             return Move(right, f"An exemplar tells that {move.action} is wrong here, and this is right.")
     return move
 

@@ -46,17 +46,11 @@ _CHANGE = re.compile(
     r"\b(?:the|his|her|their|its)\s+([a-z][a-z ]{2,24}?)\s+to\s+(?!the\b)(\S.*?)"
     r"(?=\s+and\s+the\s+[a-z ]+?\s+to\s|,?\s+and\s+nothing\b|\s+for\s+(?:the\s+[a-z]|[A-Z])|[,;]\s|\.(?:\s|$)|\s*$)"
 )
-_GOAL = re.compile(
-    r"\b(?:i|we)(?:\s+\w+)?\s+(?:want|need)\b|\b(?:i|we)(?:'d| would)\s+like\b|\blooking\s+for\b|\bfind\s+me\b",
-    re.IGNORECASE,
+_PAIR = re.compile(
+    r"(?:^|[(;,\n])\s*([A-Za-z][A-Za-z ]{1,24}?)\s*:\s*([^;,()\n]*?(?:\([^()\n]*\))?)\s*(?=[;,)\n]|\.?\s*$)"
 )
-FILLER = frozenset(
-    "want wants would like need needs looking look find buy get some something one ones should must can spend "
-    "most least less more than under below over above about up price priced costing cost costs dollars dollar "
-    "i i'm i'd me mine we us you if so but have has had having be being been no not also just very out worn "
-    "old new it them they made make size sized color colour am lower search shop choose result".split()
-)
-"""Words of a purchase goal that do not tell the thing from others."""
+_ONE_WAY = re.compile(r"\b(?:one[ -]way|single)\b", re.IGNORECASE)
+_ROUND = re.compile(r"\b(?:return|round[ -]trip|there and back)\b", re.IGNORECASE)
 _CODE_LABEL = r"\b(?:reference|booking (?:code|number)|confirmation (?:code|number)|locator)\b"
 _Value = Callable[["Facts"], str | None]
 _KINDS: tuple[tuple[re.Pattern[str], _Value], ...] = tuple(
@@ -78,9 +72,7 @@ _KINDS: tuple[tuple[re.Pattern[str], _Value], ...] = tuple(
         (r"^title$|\bsalutation\b", lambda facts: facts.of_person(1)),
         (r"\be-?mail\b", lambda facts: facts.first(_MAIL)),
         (_CODE_LABEL, lambda facts: facts.code),
-        (r"\bmin(?:imum)?\b", lambda facts: None),
         (r"\b(?:price|cost|budget|amount)\b", lambda facts: facts.price),
-        (r"\b(?:search|keywords?|query)\b", lambda facts: facts.sought),
         (r"^(?:date|day)$", lambda facts: facts.days[0][0] if facts.days else None),
     )
 )
@@ -110,6 +102,8 @@ class Facts:
         self.route = (route[1].strip(), route[2].strip()) if route else None
         self.person = _PERSON.search(self.text)
         self.changes = {norm(match[1]): match[2].strip() for match in _CHANGE.finditer(self.text)}
+        pairs = {norm(match[1]): match[2].strip() for match in _PAIR.finditer(self.text)}
+        self._labelled = self.changes or {label: value for label, value in pairs.items() if value}
 
     def first(self, pattern: re.Pattern[str]) -> str | None:
         return _first(pattern, self.text)
@@ -125,23 +119,6 @@ class Facts:
         return self.person[group].strip() if self.person else None
 
     @property
-    def is_purchase(self) -> bool:
-        """Whether it describes a thing to be bought."""
-        return _GOAL.search(self.text) is not None
-
-    @property
-    def goal(self) -> list[str]:
-        """The words that tell a thing to be bought from others, none about money."""
-        words = dict.fromkeys(content_words(_MONEY.sub(" ", self.text)))
-        return [word for word in words if word not in FILLER]
-
-    @property
-    def sought(self) -> str:
-        """The words that a search for it takes, eight at most; none where other things are given."""
-        is_sought = self.is_purchase or not self.are_given
-        return " ".join([word for word in self.goal if is_sought and not word.isdigit()][:8])
-
-    @property
     def are_given(self) -> bool:
         """Whether there is something that only a form or an action with arguments can take."""
         return bool(self.code or self.card or self.route)
@@ -153,7 +130,7 @@ class Facts:
     def value(self, label: str) -> str | None:
         """Return what goes under a label; where the objective only changes things, nothing but the changes."""
         named = _named(label)
-        for known, value in self.changes.items():
+        for known, value in self._labelled.items():
             if named and alike(known, named) >= 0.75:
                 return value
         if self.changes:
@@ -169,14 +146,14 @@ class Facts:
         if self.changes:
             return None
         timed = [option for option in options if _TIME.search(option)]
-        if timed:
+        if len(timed) > 1 or (timed and len(timed) == len(options)):
             way = "back" if _BACK.search(_named(label)) else "out"
             wanted = next((_plain_time(time) for time, one in self.times if one == way), None)
             return next((one for one in timed if _plain_time(one) == wanted), None)
-        if self.route is not None:
-            trips = [one for one in options if bool(_BACK.search(one)) == bool(self.day("back"))]
-            if len(trips) == 1:
-                return trips[0]
+        if len(options) == 2 and self.route is not None:
+            pattern = _ROUND if self.day("back") else _ONE_WAY
+            if (fitting := next((option for option in options if pattern.search(option)), None)) is not None:
+                return fitting
         said = [
             option
             for option in options
@@ -216,6 +193,12 @@ class Facts:
             for pattern in (_OUT, _BACK)
         )
         return "back" if back > out else "out"
+
+
+def search_words(text: str, filler: frozenset[str]) -> str:
+    """Return the words of an objective that a search takes, eight at most, without those about money."""
+    found = [word for word in dict.fromkeys(content_words(_MONEY.sub(" ", text))) if not word.isdigit()]
+    return " ".join([word for word in found if word not in filler][:8])
 
 
 def _first(pattern: re.Pattern[str], text: str) -> str | None:

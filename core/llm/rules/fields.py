@@ -10,6 +10,7 @@ from core.llm.rules.objective import Intent
 from core.llm.rules.page import RulesPage
 from core.llm.rules.words import (
     MONTHS,
+    ROLE_WORDS,
     alike,
     content_words,
     month_of,
@@ -18,8 +19,10 @@ from core.llm.rules.words import (
     ordinal,
     read_date,
     short,
+    singular,
+    words,
 )
-from core.schema.observation import Element
+from core.schema.observation import Element, is_hidden
 
 # Options and boxes
 
@@ -62,7 +65,7 @@ def _choose(scene: Scene, name: str, intent: Intent) -> Answer:
         if move := scene.move("select", element, why, option=label):
             return move
     boxes = [one for one in page.can("check") if one.role in _BOX_ROLES]
-    box = page.best(name, boxes) or _nearest(name, boxes)
+    box = page.best(name, boxes, least=0.85) or page.best(name, boxes) or _nearest(name, boxes)
     if box is not None:
         why = f"{described(box, first=True)} has to be checked."
         return "done" if "checked" in box.states else scene.move("check", box, why)
@@ -111,10 +114,11 @@ def _shown_month(page: RulesPage) -> tuple[int, int] | None:
 
 
 def _date_field(page: RulesPage) -> Element | None:
+    usable = {element.ref: element for action in ("click", "type") for element in page.can(action)}
     fields = [
-        one
-        for one in page.elements
-        if one.role in ("textbox", "combobox") and (page.may("click", one) or page.may("type", one))
+        element
+        for element in page.elements
+        if element.ref in usable and element.role in ("textbox", "combobox")
     ]
     dated = [field for field in fields if any(_FOR_DATES.search(label) for label in page.labels(field))]
     return next(iter((*dated, *fields)), None)
@@ -149,9 +153,14 @@ def _set_spinner(scene: Scene, intent: Intent) -> Answer:
 
 # Texts into fields
 
+_FILLER = frozenset("the a an your into in both all each of this following text input form number".split())
+_PARTIAL = re.compile(r'starts? with "([^"]*)"(?: and ends? with "([^"]*)")?')
+
 
 def fill(scene: Scene, intent: Intent) -> Answer:
     """Answer a part that asks to type something."""
+    if match := _PARTIAL.search(intent.text):
+        return _fill_by_suggestion(scene, intent, match[1], match[2] or "")
     value = _copied(scene) if intent.copies else intent.value
     if value is None:
         return None
@@ -164,9 +173,12 @@ def fill(scene: Scene, intent: Intent) -> Answer:
         for target in targets
         if not _holds(scene, target, text := _in_form(target, value, day))
     )
-    if move := typing or _suggested(scene, intent, value):
+    if move := typing or _suggestion(scene, value):
         return move
-    return "done" if intent.end is None else None
+    last = scene.history.actions[-1] if scene.history.actions else None
+    if intent.suggests and last is not None and last.action.name == "type" and last.part == scene.part:
+        return Move(act("wait", seconds=1.0), "The field may suggest entries in a moment.")
+    return "done"
 
 
 def _in_form(element: Element, value: str, day: date | None) -> str:
@@ -181,6 +193,8 @@ def _in_form(element: Element, value: str, day: date | None) -> str:
 
 def _holds(scene: Scene, element: Element, value: str) -> bool:
     """Return whether a field holds a value; what was typed is trusted where the field shows it in another form."""
+    if is_hidden(element.value):
+        return len(element.value) == len(value) and scene.history.touched(element.ref, "type") > 0
     typing = act("type", element, text=value)
     is_shown = element.value != "" or element.role == "generic"
     was_typed = any(action.ok and action.action == typing for action in scene.history.actions)
@@ -196,11 +210,19 @@ def _fields_for(scene: Scene, intent: Intent) -> list[Element]:
     if intent.place is not None:
         found = page.nth(fields, intent.place)
         return [found] if found else []
+    spoken = " ".join(
+        word
+        for word in words(intent.field)
+        if word not in _FILLER
+        and singular(word) not in ROLE_WORDS
+        and ordinal(word) is None
+        and word.isalnum()
+    )
     named = {
-        field.ref: max((alike(intent.field, label) for label in page.labels(field)), default=0.0)
+        field.ref: max((alike(spoken, label) for label in page.labels(field)), default=0.0)
         for field in fields
     }
-    if max(named.values(), default=0.0) >= 0.5:
+    if spoken and max(named.values(), default=0.0) >= 0.5:
         return [max(fields, key=lambda field: named[field.ref])]
     free = (field for field in fields if not field.value or scene.history.touched(field.ref, "type"))
     return [next(free, fields[0])] if fields else []
@@ -208,33 +230,44 @@ def _fields_for(scene: Scene, intent: Intent) -> list[Element]:
 
 # What a field suggests while it is typed into
 
-_SUGGESTED_ROLES = ("option", "menuitem", "listitem")
+
+def _suggestions(scene: Scene) -> list[Element]:
+    roles = ("option", "menuitem", "listitem")
+    return [element for element in scene.page.can("click") if element.role in roles and element.name]
 
 
-def _suggested(scene: Scene, intent: Intent, value: str) -> Move | None:
-    """Return a click on the suggestion that fits what was just typed, or a wait where the field may suggest some."""
-    last = scene.history.actions[-1] if scene.history.actions else None
-    if last is None or last.action.name not in ("type", "wait"):
+def _suggestion(scene: Scene, value: str) -> Move | None:
+    """Return a click on the suggestion that fits what was just typed."""
+    recent = [action.action.name for action in scene.history.actions[-2:]]
+    if recent[-1:] != ["type"] and recent != ["type", "wait"]:
         return None
-    wanted, end = norm(value), intent.end
+    wanted = norm(value)
     fitting = [
-        one
-        for one in scene.page.can("click")
-        if one.role in _SUGGESTED_ROLES and (name := norm(one.name)) and _fits(name, wanted, end)
+        suggestion
+        for suggestion in _suggestions(scene)
+        if wanted in norm(suggestion.name) or norm(suggestion.name) in wanted
     ]
-    best = sorted(fitting, key=lambda one: -alike(value, one.name))
-    if picking := scene.click(best, "{} is the suggestion that fits.", finishes=end is not None):
+    return scene.click(
+        sorted(fitting, key=lambda one: -alike(value, one.name)), "{} is the suggestion that fits."
+    )
+
+
+def _fill_by_suggestion(scene: Scene, intent: Intent, begin: str, end: str) -> Answer:
+    """Type the beginning and choose the suggestion with that beginning and end."""
+    fields = _fields_for(scene, intent)
+    if not fields:
+        return reveal(scene, intent.field or begin)
+    field = fields[0]
+    fitting = [
+        suggestion
+        for suggestion in _suggestions(scene)
+        if norm(suggestion.name).startswith(norm(begin)) and norm(suggestion.name).endswith(norm(end))
+    ]
+    if picking := scene.click(fitting, "{} begins and ends as asked.", finishes=True):
         return picking
-    if not intent.suggests or last.part != scene.part:
-        return None
-    return scene.move("wait", None, "The field may suggest entries in a moment.", seconds=1.0)
-
-
-def _fits(name: str, wanted: str, end: str | None) -> bool:
-    """Return whether a suggestion is what was typed, or a longer or shorter form of it."""
-    if end is not None:
-        return name.startswith(wanted) and name.endswith(norm(end))
-    return wanted in name or name in wanted
+    if field.value != begin or not scene.history.touched(field.ref, "type"):
+        return scene.move("type", field, f'Typing "{begin}" brings up what begins so.', text=begin)
+    return scene.move("wait", None, "The suggestions have not come yet.", seconds=1.0)
 
 
 # Values that the page tells

@@ -7,11 +7,14 @@ button whose words are the objective's; nothing is done that it does not ask for
 
 import re
 
-from core.llm.rules.moves import Move, Scene, described, first, stopped
-from core.llm.rules.page import FIELD_ROLES, is_submit
+from core.llm.rules.clicks import by_extreme
+from core.llm.rules.moves import Move, Scene, described, first, stopped, target_of
+from core.llm.rules.page import ALERT_ROLES, FIELD_ROLES, is_submit
 from core.llm.rules.words import does_other, norm, said_done, short
 from core.schema.observation import Element
 
+_GROUPS = frozenset(("group", "radiogroup"))
+_ENTERING = frozenset(("type", "select", "check"))
 _PARTS = frozenset("region form group article listitem row".split())
 
 
@@ -23,7 +26,7 @@ def next_in_form(scene: Scene) -> Move | None:
         return done
     if is_elsewhere(scene) and (move := _towards(scene)) is not None:
         return move
-    form = FactsForm(scene)
+    form = _Form(scene)
     if (move := form.entry() or form.submission()) is not None:
         return move
     return done if not verbs and not form.is_sent and _was_submitted(scene) else _towards(scene)
@@ -39,12 +42,11 @@ def is_elsewhere(scene: Scene) -> bool:
     return not any(facts.value(page.label(field)) == facts.code for field in page.fields())
 
 
-class FactsForm:
+class _Form:
     """The fields and groups of a page, without those that are for others than the objective names."""
 
     def __init__(self, scene: Scene) -> None:
         self._scene, self._page, self._facts = scene, scene.page, scene.objective.facts
-        self._radios = self._page.groups(("radio",))
         others = self._parts_of_others()
         self._given: dict[Element, str] = {}
         """What the objective gives for each field and group that takes some of it, in page order."""
@@ -69,19 +71,33 @@ class FactsForm:
 
     def _meant(self, one: Element) -> str | None:
         """Return what the objective gives for a field, a list or a group of radio buttons."""
-        label = "search" if one.role == "searchbox" else self._page.label(one)
+        label = self._page.label(one)
         if one.options:
             return self._facts.choice(label, [option.label for option in one.options if not option.disabled])
         if one.role in FIELD_ROLES:
             return self._facts.value(label)
-        radios = self._radios.get(one, [])
-        return self._facts.choice(label, [radio.name for radio in radios]) if radios else None
+        radios = self._radios(one) if one.role in _GROUPS else []
+        meant = self._facts.choice(label, [radio.name for radio in radios]) if radios else None
+        if meant is None and radios and not self._facts.changes:
+            best = by_extreme(self._page, self._scene.objective.text, radios)
+            return best.name if best is not None else None
+        return meant
+
+    def _radios(self, group: Element) -> list[Element]:
+        """Return the radio buttons whose innermost group this is."""
+        radios = [
+            element
+            for element in self._page.elements
+            if element.role == "radio" and self._page.inside(element, group)
+        ]
+        inner = (next(one for one in self._page.holders(radio) if one.role in _GROUPS) for radio in radios)
+        return [radio for radio, its_group in zip(radios, inner, strict=True) if its_group is group]
 
     def _holds(self, one: Element, meant: str) -> bool:
         if one.options:
             return any(option.selected and option.label == meant for option in one.options)
-        if one in self._radios:
-            return any(radio.name == meant and "checked" in radio.states for radio in self._radios[one])
+        if one.role in _GROUPS:
+            return any(radio.name == meant and "checked" in radio.states for radio in self._radios(one))
         shown, wanted = norm(one.value), norm(meant)
         is_same = re.sub(r"\W", "", shown) == re.sub(r"\W", "", wanted)
         return is_same or f"({wanted})" in one.value.casefold()
@@ -100,7 +116,7 @@ class FactsForm:
             if self._scene.history.touched(one.ref, "type"):
                 return None
             return self._scene.move("type", one, f'{name} takes "{short(meant)}".', text=meant)
-        radio = next(radio for radio in self._radios[one] if radio.name == meant)
+        radio = next(radio for radio in self._radios(one) if radio.name == meant)
         why = f"{described(radio, first=True)} is what is asked for under {described(one)}."
         return self._scene.move("check", radio, why)
 
@@ -112,15 +128,24 @@ class FactsForm:
         button = next((one for one in buttons if len(norm(one.name)) > 1), None)
         if button is None or (does_other(button.name, self._scene.objective.verbs) and not is_submit(button)):
             return None
-        was_sent = self._scene.history.is_sent(button.ref)
-        move = None if was_sent else self._scene.click([button], "{} sends what the form holds.")
+        for action in reversed(self._scene.history.actions):
+            if action.ok and action.action.name in _ENTERING:
+                break
+            if action.ok and action.action.name == "click" and target_of(action.action) == button.ref:
+                self.is_sent = True
+                return None
+        move = self._scene.click([button], "{} sends what the form holds.")
         self.is_sent = move is None
         return move
 
 
 def _was_submitted(scene: Scene) -> bool:
-    """Return whether a button was pressed, with no complaint in the page."""
-    return not scene.page.complains and any(name.startswith("button") for name in scene.history.clicked())
+    """Return whether something was entered and then a button pressed, with no complaint in the page."""
+    if any(element.role in ALERT_ROLES and element.name for element in scene.page.elements):
+        return False
+    done = [action for action in scene.history.actions if action.ok]
+    entered = next((place for place, one in enumerate(done) if one.action.name in _ENTERING), len(done))
+    return any(one.action.name == "click" and one.turn.target.startswith("button") for one in done[entered:])
 
 
 def _towards(scene: Scene) -> Move | None:
@@ -131,6 +156,7 @@ def _towards(scene: Scene) -> Move | None:
         for element in scene.page.can("click")
         if element.role in ("link", "button", "tab", "menuitem")
         and "current" not in element.states
+        and not scene.history.touched(element.ref, "click")
         and f'{element.role} "{element.name}"' not in tried
         and objective.share_of(element.name) >= 0.5
         and not does_other(element.name, objective.verbs)

@@ -14,6 +14,7 @@ from core.llm.costs import estimate_usage
 from core.llm.replies import as_json, as_lines, as_tool_call
 from core.llm.rules.corrections import lesson
 from core.llm.rules.decisions import proposed
+from core.llm.rules.policies import Role
 from core.llm.rules.reflection import effect_of, other_actions, subtask_over, subtasks, task_done
 from core.llm.rules.summaries import answer, chosen, parser_program, shortened
 from core.schema.action import Action
@@ -70,10 +71,11 @@ def _reply(request: LLMRequest) -> LLMReply:
         return _text(
             "The built-in LLM chooses among the permissible actions of a page, and the request has none."
         )
+    role = Role(request.view.policy, request.view.called)
     if request.purpose == "remedies":
-        actions, why = other_actions(request.view, request.permissible)
+        actions, why = other_actions(request.view, request.permissible, role)
         return _actions(request, why, actions) if actions else _text(why)
-    move = proposed(request.view, request.permissible)
+    move = proposed(request.view, request.permissible, role)
     if request.purpose == "rationale":
         return _text(move.why)
     return _actions(request, move.why, (move.action,))
@@ -97,13 +99,16 @@ def _actions(request: LLMRequest, why: str, actions: Sequence[Action]) -> LLMRep
 
 
 def _asks_for_json(request: LLMRequest) -> bool:
-    """Return whether the form that the messages show last is JSON."""
-    text = "\n".join(message.text for message in request.messages if message.role != "assistant")
-    lines, shown = (
-        max((match.start() for match in form.finditer(text)), default=-1)
-        for form in (_LINES_FORM, _JSON_FORM)
-    )
-    return shown > lines
+    """Return whether the last message that shows a form shows JSON."""
+    for message in reversed(request.messages):
+        if message.role != "assistant":
+            lines, shown = (
+                max((match.start() for match in form.finditer(message.text)), default=-1)
+                for form in (_LINES_FORM, _JSON_FORM)
+            )
+            if shown != lines:
+                return shown > lines
+    return False
 
 
 def _answers(view: PromptView) -> dict[str, Any]:

@@ -17,9 +17,6 @@ from core.schema.observation import Element, Ref
 PART = re.compile(r"^(?P<towards>Towards part|Part) (?P<number>\d+) of \d+:\s*")
 """How the thought of a step begins that serves a part of the objective: ``Part`` where the step finishes it."""
 
-ENTERING = frozenset(("type", "select", "check", "press"))
-"""Actions that change what a form holds."""
-
 
 @dataclass(frozen=True)
 class Move:
@@ -150,15 +147,6 @@ class MoveHistory:
             for action in self.actions
         )
 
-    def is_sent(self, button: Ref) -> bool:
-        """Return whether a button was clicked and nothing was entered since."""
-        for one in reversed(self.actions):
-            if one.ok and one.action.name in ENTERING:
-                return False
-            if one.ok and one.action.name == "click" and target_of(one.action) == button:
-                return True
-        return False
-
     def clicked(self) -> set[str]:
         """Return what was clicked with success, in words."""
         return {action.turn.target for action in self.actions if action.ok and action.action.name == "click"}
@@ -175,26 +163,19 @@ class Scene:
     objective: Objective
     page: RulesPage
     history: MoveHistory
-    policy: str = ""
-    """The policy at work, if there is one."""
-    called: bool = False
-    """Whether another policy waits for its answer."""
     part: int = 0
     """Counted from 1; 0 beyond all parts."""
 
     @staticmethod
-    def of(
-        view: PromptView, permissible: Permissible | None = None, ruled_out: Iterable[Action] = ()
-    ) -> "Scene":
-        page = RulesPage(view, permissible, ruled_out)
-        return Scene(Objective(view.objective), page, MoveHistory(view.history), view.policy, view.called)
+    def of(view: PromptView, permissible: Permissible) -> "Scene":
+        return Scene(Objective(view.objective), RulesPage(view, permissible), MoveHistory(view.history))
 
     def move(
         self, kind: str, element: Element | Ref | None, why: str, *, finishes: bool = False, **arguments: Any
     ) -> Move | None:
-        """Return a move; None if it is refused, has just failed, or was made too often."""
+        """Return a move; None if it is not permissible, has just failed, or was made too often."""
         action = act(kind, element, **arguments)
-        if self.page.refuses(action) or self.history.failed_now(action):
+        if self.page.permissible.problem(action) or self.history.failed_now(action):
             return None
         most = {"press": 40, "scroll": 40, "click": 14}.get(kind, 3)
         return Move(action, why, finishes) if self.history.times(action) < most else None

@@ -23,6 +23,10 @@ from core.llm.rules.words import (
 from core.schema.record import Record
 
 Kind = Literal["click", "fill", "select", "expand"]
+_GOAL = re.compile(
+    r"\b(?:i|we)(?:\s+\w+)?\s+(?:want|need)\b|\b(?:i|we)(?:'d| would)\s+like\b|\blooking\s+for\b|\bfind\s+me\b",
+    re.IGNORECASE,
+)
 _ASKS = re.compile(
     r"^\s*(?:how|what|which|who|when|where|is|are|does|do|tell|list|give me)\b|\?\s*$", re.IGNORECASE
 )
@@ -49,8 +53,6 @@ class Intent(Record):
     """Whether all fields are meant."""
     subject: str = ""
     """Whose, or in which part of the page."""
-    end: str | None = None
-    """How the entry ends that the field offers for the value, where the value is only its beginning."""
     suggests: bool = False
     """Whether the field will probably offer entries to choose from, which may come late."""
 
@@ -64,7 +66,7 @@ class Objective:
     @cached_property
     def intents(self) -> tuple[Intent, ...]:
         """The parts, in the order they are to be carried out."""
-        return tuple(_labelled_details(self.text) or _clauses(self.text))
+        return tuple(_labelled_details(self.text) or _message_request(self.text) or _clauses(self.text))
 
     @cached_property
     def facts(self) -> Facts:
@@ -93,6 +95,11 @@ class Objective:
         return self.share_of(name) + len(related(map(root, content_words(name)), self.verbs))
 
     @property
+    def is_purchase(self) -> bool:
+        """Whether it describes a thing to be bought."""
+        return _GOAL.search(self.text) is not None
+
+    @property
     def is_question(self) -> bool:
         """Whether it asks for an answer."""
         return _ASKS.search(self.text) is not None
@@ -100,7 +107,7 @@ class Objective:
     @property
     def is_for_forms(self) -> bool:
         """Whether it gives what only a form or an action with arguments can take, and names no fields for it."""
-        return self.facts.are_given and not self.facts.is_purchase and len(_DETAIL.findall(self.text)) < 2
+        return self.facts.are_given and not self.is_purchase and len(_DETAIL.findall(self.text)) < 2
 
 
 # Details with labels
@@ -131,14 +138,13 @@ _VERBS_BY_KIND: dict[Kind, str] = {
     "select": "select choose pick check set mark tick",
     "expand": "expand unfold switch navigate",
 }
-_MESSAGING = ("forward", "reply")
 _VERBS = {verb: kind for kind, verbs in _VERBS_BY_KIND.items() for verb in verbs.split()}
 _LOOKING = ("find", "look", "locate", "search", "use", "open", "go", "copy")
 _NAMED_BY_VERB = frozenset("submit close delete star like share buy book order".split())
 """Verbs that name the control which does it."""
 _TAKES_PREPOSITION = frozenset("enter type search look switch navigate fill".split())
-_QUOTED = re.compile(r'"((?:[^"]|"(?=\w))*?)"(?!\w)')
-_VERB_WORDS = "|".join(sorted((*_VERBS, *_LOOKING, *_MESSAGING), key=len, reverse=True))
+_QUOTED = re.compile(r'"((?:[^"]|"(?=\w))*?)"(?!\w)|“([^”]*)”')
+_VERB_WORDS = "|".join(sorted((*_VERBS, *_LOOKING), key=len, reverse=True))
 _BOUNDARY = re.compile(
     r"(?:,?\s+and\s+then|,?\s+then|,?\s+and|,?\s+to(?=\s+find\s+and)|[,;.])\s+(?=(?:please\s+)?(?:"
     + _VERB_WORDS
@@ -155,7 +161,6 @@ _SOUGHT = re.compile(
     r"(?:(?:by|from|of|to|named|called)\s+)?(⟦\d+⟧|@?[A-Z][\w-]*)"
 )
 _WRITTEN_BY = re.compile(r"\b(?:e-?mail|message)s?\s+(?:by|from|of)\s+(⟦\d+⟧|@?[A-Z][\w-]*)")
-_RECEIVER = re.compile(r"\bto\s+(@?[A-Z][\w-]*)")
 _TYPED_BY = re.compile(r"(.*?)\s+to\s+(?:enter|type|search\s+for|find|write)\s+(⟦\d+⟧)")
 """How a clause such as ``use the textbox to enter "X"`` goes on."""
 
@@ -165,11 +170,10 @@ class _Quotes:
 
     def __init__(self, text: str) -> None:
         self._texts: list[str] = []
-        plain = text.replace("“", '"').replace("”", '"')
-        self.bare = _QUOTED.sub(self._keep, " ".join(plain.split()))
+        self.bare = _QUOTED.sub(self._keep, " ".join(text.split()))
 
     def _keep(self, match: re.Match[str]) -> str:
-        self._texts.append(match[1])
+        self._texts.append(match[1] if match[1] is not None else match[2])
         return f"⟦{len(self._texts) - 1}⟧"
 
     def within(self, text: str) -> tuple[str, ...]:
@@ -186,7 +190,9 @@ def _clauses(text: str) -> list[Intent]:
     subject = ""
     intents: list[Intent] = []
     for clause in _BOUNDARY.split(quotes.bare):
-        clause = re.sub(r"^(?:please|now|you should|and|then)\s+", "", clause.strip(" .,;"), flags=re.I)
+        clause = re.sub(
+            r"^(?:please|now|you should|and|then)\s+", "", (clause or "").strip(" .,;"), flags=re.I
+        )
         clause = _WHEN_DONE.sub("", clause).strip(" .,;")
         if match := _ABOUT.match(clause):
             subject, clause = quotes.restore(match[1]), match[2] or ""
@@ -195,23 +201,21 @@ def _clauses(text: str) -> list[Intent]:
             continue
         verb = match[1].casefold()
         rest = clause[len(verb) :].strip() if verb in _TAKES_PREPOSITION else match[2]
-        if sought := (verb in _LOOKING and _SOUGHT.match(rest)) or _WRITTEN_BY.search(rest):
+        is_sought = verb in _LOOKING and not _TYPED_BY.match(rest)
+        if sought := (_SOUGHT.match(rest) if is_sought else None) or _WRITTEN_BY.search(rest):
             subject = quotes.restore(sought[1])
-        for place, part in enumerate(_read_clause(clause, verb, rest, quotes)):
-            intents.append(part if place else part.replace(subject=subject))
+        intents.extend(part.replace(subject=subject) for part in _read_clause(clause, verb, rest, quotes))
     return intents
 
 
 def _read_clause(clause: str, verb: str, rest: str, quotes: _Quotes) -> list[Intent]:
     text = quotes.restore(clause, '"{}"')
     kind = _VERBS.get(verb)
-    if verb in _MESSAGING:
-        return _read_message(text, verb, rest, quotes)
     if kind == "fill":
         return _read_fill(text, verb, rest, quotes)
-    if match := _TYPED_BY.match(rest):
+    if verb in _LOOKING and (match := _TYPED_BY.match(rest)):
         return [Intent(kind="fill", text=text, field=match[1], value=quotes.restore(match[2]))]
-    if kind is None:
+    if kind is None or verb in _LOOKING:
         return []
     spoken = re.sub(r"⟦\d+⟧", " ", rest)
     quoted = quotes.within(rest)
@@ -258,19 +262,6 @@ def _plain_names(verb: str, rest: str) -> tuple[str, ...]:
     return (name,) if name else ()
 
 
-def _read_message(text: str, verb: str, rest: str, quotes: _Quotes) -> list[Intent]:
-    """Return the parts of a clause that forwards a message, or replies with quoted words."""
-    receivers, said = _RECEIVER.findall(rest), quotes.within(rest)
-    if not receivers and not said:
-        return []
-    field, value = ("message", said[0]) if said else ("to", receivers[0])
-    return [
-        Intent(kind="click", names=(verb,), text=text),
-        Intent(kind="fill", text=text, field=field, value=value),
-        Intent(kind="click", names=("send",), text=text),
-    ]
-
-
 # What is to be typed
 
 _INTO = re.compile(
@@ -279,7 +270,7 @@ _INTO = re.compile(
     re.IGNORECASE,
 )
 _NAMED_VALUE = re.compile(r"(?:the\s+)?([\w ]+?)\s+(⟦\d+⟧)(?=\s*(?:,|and\b|into\b|in\b|$))")
-_PARTIAL = re.compile(r'starts? with "([^"]*)"(?: and ends? with "([^"]*)")?')
+_PARTIAL = re.compile(r"starts? with|ends? with")
 _FROM_PAGE = re.compile(r"^(?:that|it|them|your)\b|\bthe (?:text|word|value|phrase)s?\b")
 
 
@@ -292,9 +283,7 @@ def _read_fill(text: str, verb: str, rest: str, quotes: _Quotes) -> list[Intent]
     every = bool(re.search(r"\b(?:both|all|each)\b", field))
     part = Intent(kind="fill", text=text, field=field, place=place_in(field), every=every)
     spoken = quotes.restore(rest, '"{}"').strip()
-    if match := _PARTIAL.search(text):
-        return [part.replace(value=match[1], end=match[2] or "", suggests=True)]
-    if verb == "paste":
+    if verb == "paste" or _PARTIAL.search(text):
         return [part.replace(copies=True)]
     named = [
         (re.sub(r"^(?:and|the)\s+", "", name.strip()), quotes.restore(value))
@@ -302,10 +291,34 @@ def _read_fill(text: str, verb: str, rest: str, quotes: _Quotes) -> list[Intent]
         if stem(name.split()[-1].casefold()) not in ("number", "text", "word", "item")
     ]
     if named:
-        return [part.replace(field=name, value=value) for name, value in named]
+        # Names before values are the fields' own; "both fields" is where they are said to be.
+        return [part.replace(field=field if every else name, value=value) for name, value in named]
     if values := quotes.within(rest):
         return [part.replace(value=values[0])]
     if _FROM_PAGE.search(spoken):
         return [part.replace(copies=True)]
     value = re.sub(r"^(?:the\s+)?(?:number|text|word|date|time|value)\s+", "", spoken)
     return [part.replace(value=value)]
+
+
+# Requests about messages
+
+_NAME = r"@?[A-Z][\w-]+"
+_MESSAGE = re.compile(
+    rf"\b(?:by|from)\s+(?P<writer>{_NAME})\s+and\s+(?P<verb>forward|reply)\b.*?"
+    rf"(?:\bto\s+(?P<receiver>{_NAME})|(?P<words>⟦\d+⟧))"
+)
+
+
+def _message_request(text: str) -> list[Intent]:
+    """Return what a request to answer or forward a message asks for; empty for any other."""
+    quotes = _Quotes(text)
+    match = _MESSAGE.search(quotes.bare)
+    if match is None:
+        return []
+    field, value = ("to", match["receiver"]) if match["receiver"] else ("message", match["words"])
+    return [
+        Intent(kind="click", names=(match["verb"],), text=text, subject=match["writer"]),
+        Intent(kind="fill", field=field, value=quotes.restore(value), text=text),
+        Intent(kind="click", names=("send",), text=text),
+    ]

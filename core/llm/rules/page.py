@@ -4,16 +4,14 @@ import re
 from collections.abc import Iterable
 
 from core.llm.rules.words import alike, norm, stem, words
-from core.schema.action import Action, RefTarget, Select
-from core.schema.action_space import Permissible
+from core.schema.action_space import Choice, Parameter, Permissible, PermissibleAction
 from core.schema.messages import PromptView
-from core.schema.observation import Element, Ref
+from core.schema.observation import CleanObservation, Element, Ref
 
 FIELD_ROLES = frozenset(("textbox", "searchbox", "spinbutton", "combobox"))
 ALERT_ROLES = frozenset(("alert", "alertdialog"))
 CHOSEN = frozenset(("checked", "selected", "pressed"))
 """States of a choice that is made."""
-_GROUPS = frozenset(("group", "radiogroup"))
 GOOD = 0.6
 """From which likeness on an element is taken for what the words mean."""
 _LABEL_ROLES = frozenset(
@@ -22,20 +20,40 @@ _LABEL_ROLES = frozenset(
 _ENDINGS = frozenset("submit send save done ok search login order finish confirm apply go".split())
 _ONWARD = (">", "»", "›", "→", "≫", ">>", "next", "next page", "more", "show more", "load more")
 _HINT = re.compile(r"[#.]([\w-]+)")
-_USES = ("click", "type", "select", "check")
-"""Actions that an element takes by its use of the same name."""
+_OFFERS = {
+    **dict.fromkeys(("click", "double_click", "hover"), ("click", "target")),
+    "type": ("type", "target text"),
+    "select": ("select", "target option"),
+    "check": ("check", "target checked"),
+    "press": ("", "keys"),
+    "wait": ("", "seconds"),
+    "stop": ("", "answer"),
+}
+"""What any page offers: the use of an element that each action needs, and its arguments."""
+
+
+def offered_by(page: CleanObservation) -> Permissible:
+    """Return what may be done on a page of no particular kind, as far as the rules do it."""
+    actions: list[PermissibleAction] = []
+    for name, (use, arguments) in _OFFERS.items():
+        shut = {"disabled", "readonly"} if use == "type" else {"disabled"}
+        usable = (
+            element for element in page.elements if use in element.uses and not shut & set(element.states)
+        )
+        choices = tuple(Choice(value=str(one.ref)) for one in usable)
+        parameters = (
+            Parameter(name=argument, choices=choices if argument == "target" else None)
+            for argument in arguments.split()
+        )
+        if choices or not use:
+            actions.append(PermissibleAction(name=name, parameters=tuple(parameters)))
+    return Permissible(actions=tuple(actions))
 
 
 class RulesPage:
-    """The observation, indexed for matching; texts that repeat the objective are left out.
+    """The observation, indexed for matching; texts that repeat the objective are left out."""
 
-    Without permissible actions, elements take what their uses say. What is
-    ruled out is not to be done, though it is permissible.
-    """
-
-    def __init__(
-        self, view: PromptView, permissible: Permissible | None = None, ruled_out: Iterable[Action] = ()
-    ) -> None:
+    def __init__(self, view: PromptView, permissible: Permissible) -> None:
         objective = norm(view.objective)
         kept: list[Element] = []
         left_out: set[Ref | None] = set()
@@ -45,30 +63,13 @@ class RulesPage:
             else:
                 kept.append(element)
         self.elements: tuple[Element, ...] = tuple(kept)
-        self.permissible = permissible or Permissible()
-        self.ruled_out = frozenset(ruled_out)
-        self._is_free = permissible is None
+        self.permissible = permissible
         self._at = {one.ref: index for index, one in enumerate(self.elements)}
-        self._allowed = {name: _taking(name, self.elements) for name in _USES if self._is_free}
-        for action in self.permissible.actions:
+        self._allowed: dict[str, frozenset[Ref]] = {}
+        for action in permissible.actions:
             target = action.parameter("target")
             if target is not None and target.choices is not None:
-                self._allowed[action.name] = {int(choice.value) for choice in target.choices}
-        for one in self.ruled_out:
-            if not isinstance(one, Select):
-                self._allowed.get(one.name, set()).difference_update(
-                    target.ref for target in one.targets if isinstance(target, RefTarget)
-                )
-
-    def refuses(self, action: Action) -> bool:
-        """Return whether an action is not permissible, or ruled out."""
-        is_allowed = self._is_free or self.permissible.problem(action) is None
-        return action in self.ruled_out or not is_allowed
-
-    @property
-    def complains(self) -> bool:
-        """Whether it shows an alert."""
-        return any(element.role in ALERT_ROLES and element.name for element in self.elements)
+                self._allowed[action.name] = frozenset(int(choice.value) for choice in target.choices)
 
     def may(self, action: str, element: Element) -> bool:
         """Return whether an action is permissible on an element."""
@@ -104,17 +105,6 @@ class RulesPage:
 
     def inside(self, element: Element, holder: Element) -> bool:
         return holder in self.holders(element)
-
-    def groups(self, roles: Iterable[str]) -> dict[Element, list[Element]]:
-        """Return what is chosen among, by what names it: its group, or the text before a row of radios."""
-        found: dict[Element, list[Element]] = {}
-        row = None
-        for at, one in enumerate(self.elements):
-            group = next((holder for holder in self.holders(one) if holder.role in _GROUPS), None)
-            row = (row or self.elements[max(at - 1, 0)]) if one.role == "radio" and group is None else None
-            if one.role in roles and (holder := group or row) is not None:
-                found.setdefault(holder, []).append(one)
-        return found
 
     def after(self, element: Element) -> tuple[Element, ...]:
         """Return what follows an element in the page, its own parts first."""
@@ -180,12 +170,6 @@ class RulesPage:
         scored = [(self.score(element, name, wanted), element) for element in among]
         top = max((score for score, _ in scored), default=0.0)
         return next((one for score, one in scored if score == top and top >= least), None)
-
-
-def _taking(action: str, elements: Iterable[Element]) -> set[Ref]:
-    """Return the elements that an action can be done with."""
-    shut = {"disabled", "readonly"} if action == "type" else {"disabled"}
-    return {one.ref for one in elements if action in one.uses and not shut & set(one.states)}
 
 
 def _repeats(element: Element, objective: str) -> bool:

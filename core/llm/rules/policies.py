@@ -10,18 +10,19 @@ is never made twice.
 """
 
 import re
-from collections.abc import Iterable
+from dataclasses import dataclass
 
-from core.llm.rules.facts import FILLER
+from core.llm.rules.facts import search_words
 from core.llm.rules.moves import Move, Scene, act, stopped
 from core.llm.rules.objective import Objective
-from core.llm.rules.page import CHOSEN
-from core.llm.rules.purchases import Stage, stage_of
-from core.llm.rules.words import does_other, related, roots, said_done, short, stems, verbs_in
-from core.schema.action import Action, Named, Stop
+from core.llm.rules.page import ALERT_ROLES, CHOSEN
+from core.llm.rules.purchases import FILLER, Stage, stage_of
+from core.llm.rules.words import content_words, does_other, related, roots, said_done, short, stems, verbs_in
+from core.schema.action import Named, Stop
 from core.schema.action_space import Choice, Parameter, PermissibleAction
 from core.schema.messages import PromptView
 
+_FOR_PRICES = re.compile(r"price|cost|budget|amount|max|limit", re.IGNORECASE)
 _LEAVES = re.compile(r"\b(?:back|previous|as it is|as they are|return to)\b", re.IGNORECASE)
 """How a way out of a page is described."""
 
@@ -31,19 +32,24 @@ _LEAVES = re.compile(r"\b(?:back|previous|as it is|as they are|return to)\b", re
 
 def state_move(scene: Scene) -> Move | None:
     """Return the best of the actions that the state offers, or a stop once all is done; None if none fits."""
-    own = [action for action in scene.page.permissible.actions if action.origin == "state"]
-    by_facts = scene.objective.facts.are_given and not scene.objective.facts.is_purchase
-    if own and by_facts and _is_done(scene) and not scene.page.refuses(act("stop")):
+    permissible = scene.page.permissible
+    own = [action for action in permissible.actions if action.origin == "state"]
+    by_facts = scene.objective.facts.are_given and not scene.objective.is_purchase
+    if own and by_facts and _is_done(scene) and permissible.problem(act("stop")) is None:
         return stopped("The page shows that it is done.", finishes=True)
     rated: list[tuple[float, int, Move]] = []
     for place, action in enumerate(own):
-        filled = [_filled(parameter, scene, by_facts) for parameter in _left(action, scene.page.ruled_out)]
+        filled = [_filled(parameter, scene, by_facts) for parameter in action.parameters]
         named = Named(name=action.name, arguments=tuple(value for value, _ in filled))
         given = [value for value, share in filled if share > 0]
         lacks = any(
             one.required and not value for one, value in zip(action.parameters, named.arguments, strict=True)
         )
-        if lacks or scene.page.refuses(named) or (by_facts and not _is_asked(action, given, scene.objective)):
+        if (
+            lacks
+            or permissible.problem(named)
+            or (by_facts and not _is_asked(action, given, scene.objective))
+        ):
             continue
         taken = [one for one, _ in scene.history.named if one.name == action.name]
         worth = sum(share for _, share in filled) - 4.0 * taken.count(named) - 0.4 * len(taken)
@@ -56,28 +62,14 @@ def state_move(scene: Scene) -> Move | None:
     return best[2] if best is not None and (best[0] > 0 or not by_facts) else None
 
 
-def _left(action: PermissibleAction, ruled_out: Iterable[Action]) -> list[Parameter]:
-    """Return the parameters of an action, the first one without the values that are ruled out."""
-    out = [
-        value
-        for one in ruled_out
-        if isinstance(one, Named) and one.name == action.name
-        for value in one.arguments[:1]
-    ]
-    parameters = list(action.parameters)
-    if out and parameters[0].choices is not None:
-        left = tuple(choice for choice in parameters[0].choices if choice.value not in out)
-        parameters[0] = parameters[0].replace(choices=left)
-    return parameters
-
-
 def _is_done(scene: Scene) -> bool:
     """Return whether the page says that it is done, or shows what was only to be looked up."""
-    verbs = scene.objective.verbs
-    if said_done(scene.page.elements, verbs) is not None:
+    elements = scene.page.elements
+    if said_done(elements, scene.objective.verbs) is not None:
         return True
+    complains = any(element.role in ALERT_ROLES and element.name for element in elements)
     was_found = any(ok and named.arguments for named, ok in scene.history.named)
-    return not verbs and not scene.page.complains and was_found
+    return not scene.objective.verbs and not complains and was_found
 
 
 def _plain(name: str) -> str:
@@ -115,8 +107,10 @@ def _filled(parameter: Parameter, scene: Scene, by_facts: bool) -> tuple[str, fl
         is_taken = shares and (parameter.required or share)
         value = parameter.choices[shares.index(max(shares))].value if is_taken else ""
         return value, share * (2.0 if parameter.required else 1.0)
-    value = objective.facts.for_parameter(parameter) or ""
-    return value, 1.5 if value and parameter.required else 0.0
+    if parameter.type in ("number", "integer"):
+        return (_FOR_PRICES.search(parameter.name) and facts.price) or "", 0.0
+    value = search_words(objective.text, FILLER) if parameter.required else ""
+    return value, 1.5 if value else 0.0
 
 
 def _share(choice: Choice, wanted: set[str]) -> float:
@@ -129,14 +123,23 @@ def _share(choice: Choice, wanted: set[str]) -> float:
 # Policies
 
 
-def as_policy(view: PromptView) -> PromptView:
+@dataclass(frozen=True)
+class Role:
+    """As what an answer is asked for: the policy at work, if there is one."""
+
+    policy: str = ""
+    called: bool = False
+    """Whether another policy waits for its answer."""
+
+
+def as_policy(view: PromptView, role: Role) -> PromptView:
     """Return the view with an objective that says what the policy is for, where its argument alone does not."""
-    if not view.called or verbs_in(view.objective):
+    if not role.called or verbs_in(view.objective):
         return view
-    return view.replace(objective=f"{_plain(view.policy)} {view.objective}")
+    return view.replace(objective=f"{_plain(role.policy)} {view.objective}")
 
 
-def fitting_call(scene: Scene) -> Move | None:
+def fitting_call(scene: Scene, role: Role) -> Move | None:
     """Return the call of the policy whose whole name the objective says, at the beginning or after a call."""
     turns = scene.history.turns
     names = {action.name for action in scene.page.permissible.actions if action.origin == "policy"}
@@ -145,25 +148,32 @@ def fitting_call(scene: Scene) -> Move | None:
         return None
     if turns and turns[-1].result.startswith("came back") and _covers(_plain(called), scene.objective):
         return stopped("The policy that was called has done it.", finishes=True)
-    return best_call(scene, is_whole=True)
+    return _best_call(scene, role, is_whole=True)
 
 
-def call_for_stage(scene: Scene, stage: Stage) -> Move | None:
+def helping_call(scene: Scene, role: Role) -> Move | None:
+    """Return the call of a policy that is given something on the way to what the objective asks for."""
+    return _best_call(scene, role, is_whole=False)
+
+
+def call_for_stage(scene: Scene, role: Role, stage: Stage) -> Move | None:
     """Return the call of the policy that is for this stage of a purchase goal."""
-    facts = scene.objective.facts
-    argument = " ".join(facts.goal) + (f", at most {facts.price} dollars" if facts.price else "")
-    for action in _policies(scene):
+    words = dict.fromkeys(content_words(scene.objective.text))
+    argument = " ".join(word for word in words if word not in FILLER)
+    if price := scene.objective.facts.price:
+        argument = f"{argument}, at most {price} dollars"
+    for action in _policies(scene, role):
         named = Named(name=action.name, arguments=tuple(argument for _ in action.parameters))
         if stage_of(action.name) == stage and _is_new(named, scene):
             return Move(named, f"{action.name} is for what comes next: {short(action.description)}")
     return None
 
 
-def ending(move: Move, scene: Scene) -> Move:
+def ending(move: Move, view: PromptView, scene: Scene, role: Role) -> Move:
     """Return how a called policy stops: with what the page says, or with what it lacked."""
-    if not isinstance(move.action, Stop) or not scene.called or move.action.answer:
+    if not isinstance(move.action, Stop) or not role.called or move.action.answer:
         return move
-    elements = scene.page.elements
+    elements = view.observation.elements
     if move.finishes:
         telling = (
             element
@@ -176,14 +186,12 @@ def ending(move: Move, scene: Scene) -> Move:
     stop = scene.page.permissible.action("stop")
     if stop is None or stop.parameter("lacked") is None:
         return move
-    return Move(
-        act("stop", lacked=f'a page that offers what "{short(scene.objective.text)}" names'), move.why
-    )
+    return Move(act("stop", lacked=f'a page that offers what "{short(view.objective)}" names'), move.why)
 
 
-def _policies(scene: Scene) -> list[PermissibleAction]:
+def _policies(scene: Scene, role: Role) -> list[PermissibleAction]:
     actions = scene.page.permissible.actions
-    return [action for action in actions if action.origin == "policy" and action.name != scene.policy]
+    return [action for action in actions if action.origin == "policy" and action.name != role.policy]
 
 
 def _covers(name: str, objective: Objective) -> bool:
@@ -193,21 +201,21 @@ def _covers(name: str, objective: Objective) -> bool:
     return all(related((verb,), roots(name)) for verb in objective.verbs - {"pay"})
 
 
-def best_call(scene: Scene, *, is_whole: bool) -> Move | None:
+def _best_call(scene: Scene, role: Role, *, is_whole: bool) -> Move | None:
     """Return the best call that can be made: by the share of its name said, facts given, share of its description.
 
     With `is_whole` the objective says the whole name, else half of it with a fact given.
     """
     objective = scene.objective
     rated: list[tuple[float, int, float, Move]] = []
-    for action in _policies(scene):
+    for action in _policies(scene, role):
         values = [_argument(parameter, objective) for parameter in action.parameters]
         named = Named(name=action.name, arguments=tuple(value or "" for value, _ in values))
         if does_other(_plain(action.name), objective.verbs) or any(value is None for value, _ in values):
             continue
         share, given = objective.share_of(_plain(action.name)), sum(is_fact for _, is_fact in values)
         fits = share == 1.0 if is_whole else share >= 0.5 and given
-        if fits and not scene.page.refuses(named) and _is_new(named, scene):
+        if fits and scene.page.permissible.problem(named) is None and _is_new(named, scene):
             move = Move(named, f"{action.name} is for this: {short(action.description, 80)}")
             rated.append((share, given, objective.share_of(action.description), move))
     return max(rated, key=lambda one: one[:3])[3] if rated else None

@@ -7,17 +7,17 @@ would do next: one of which nothing is left to do is done.
 import re
 from collections import Counter
 from collections.abc import Iterable
-from itertools import islice
 from typing import Literal, NamedTuple
 
-from core.llm.rules.decisions import next_move, ranked
+from core.llm.rules.decisions import is_irreversible, next_move, proposed, without
 from core.llm.rules.moves import PART, Move, Scene, act, action_of, described, part_of
-from core.llm.rules.objective import Intent, Objective
-from core.llm.rules.page import ALERT_ROLES, FIELD_ROLES
-from core.llm.rules.words import does_other, said_done, short, stems, verbs_in
-from core.schema.action import Action, Named, Press, Stop, Type
+from core.llm.rules.objective import Objective
+from core.llm.rules.page import ALERT_ROLES, FIELD_ROLES, offered_by
+from core.llm.rules.policies import Role
+from core.llm.rules.purchases import FILLER
+from core.llm.rules.words import content_words, said_done, short, stems, verbs_in
+from core.schema.action import Action, Click, DoubleClick, Named, Press, Stop, Type
 from core.schema.action_space import Permissible
-from core.schema.element_identity import in_words
 from core.schema.messages import PromptView, Turn
 from core.schema.observation import CleanObservation, Element
 
@@ -26,28 +26,65 @@ from core.schema.observation import CleanObservation, Element
 LAST = "See that nothing of the task is left to do"
 """The last subtask of every plan: it is over when the task is."""
 _LONGEST = 12
+_LOOKS = (
+    "See what the page has of these before acting: {}",
+    "See what tabs, menus and further pages may hide it",
+    "See what the messages of the page say after each action",
+)
 
 
 def subtasks(view: PromptView) -> list[str]:
     """Return the subtasks of the objective in order, at least one.
 
-    After a trial that failed, they begin with another one, so that no plan is the one that failed.
+    Each trial that failed puts one more look before them, a different one
+    each time, so that no plan is the one that failed.
     """
+    names = [word for word in dict.fromkeys(content_words(view.objective)) if word not in FILLER][:3]
     count = len(view.experience)
-    looks = [f"See what was not tried yet, in trial {count + 1}"] if count else []
-    objective = Objective(view.objective)
-    # What only forms and shops take is one part.
-    is_one = objective.facts.are_given or objective.facts.is_purchase
-    planned = [] if is_one else [_subtask(intent) for intent in objective.intents]
-    planned = list(dict.fromkeys(planned)) or [f"Do what the task says: {short(view.objective, 160)}"]
+    looks = [look.format(", ".join(names) or "the task") for look in _LOOKS[:count]]
+    if count > len(_LOOKS):
+        looks[-1] = f"See, for the {count}th time, what was not tried yet"
+    planned = _parts(Objective(view.objective)) or [f"Do what the task says: {short(view.objective, 160)}"]
     return [*looks, *planned[:_LONGEST], LAST]
 
 
-def _subtask(intent: Intent) -> str:
-    text = intent.text.strip(" .,;")
-    if intent.kind == "fill" and intent.value and intent.field:
-        text = f'Enter "{intent.value}" into the {re.sub("^(?:the|a|an|your) ", "", intent.field)}'
-    return text[:1].upper() + text[1:]
+def _parts(objective: Objective) -> list[str]:
+    if objective.is_purchase:
+        return [
+            "Search for what is described",
+            "Open the result that fits best",
+            "Choose the options that are asked for",
+            "Buy it",
+        ]
+    if objective.facts.are_given:
+        return _parts_from_facts(objective)
+    parts: list[str] = []
+    for intent in objective.intents:
+        text = intent.text.strip(" .,;")
+        if intent.kind == "fill" and intent.value and intent.field:
+            text = f'Enter "{intent.value}" into the {re.sub("^(?:the|a|an|your) ", "", intent.field)}'
+        parts.append(text[:1].upper() + text[1:])
+    return list(dict.fromkeys(parts))
+
+
+def _parts_from_facts(objective: Objective) -> list[str]:
+    """Return the usual way through a desk: find, enter, choose, confirm, as far as the objective gives it."""
+    facts = objective.facts
+    days = " and ".join(day for day, _ in facts.days)
+    parts = [f"Bring up {facts.code}"] if facts.code else []
+    if facts.route:
+        parts.append(f"Search from {facts.route[0]} to {facts.route[1]}" + (f" on {days}" if days else ""))
+    elif days:
+        parts.append(f"Search for {days}")
+    parts.extend(f"Choose what is at {time}" for time, _ in facts.times)
+    parts.extend(f"Change the {label} to {value}" for label, value in facts.changes.items())
+    if facts.person:
+        parts.append(f"Enter the details of {facts.person[0]}")
+    if facts.card:
+        parts.append(f"Pay with the card {facts.card}")
+    if "cancel" in objective.verbs:
+        parts.append("Cancel it and confirm that")
+    return parts
 
 
 # What an action did
@@ -87,19 +124,22 @@ def effect_of(view: PromptView) -> Effect:
     appeared, gone = _new(before.elements, after.elements), _new(after.elements, before.elements)
     changed = _changed(before, after)
     parts = [f"led to {after.title or after.url}"] if before.url != after.url else []
-    parts.extend(f'made {described(one)} hold "{short(_content(one), 40)}"' for one in changed[:_TOLD])
+    parts.extend(f'made {_named(one)} hold "{short(_content(one), 40)}"' for one in changed[:_TOLD])
     for verb, elements in (("brought up", appeared), ("took away", gone)):
         if elements:
             more = f" and {len(elements) - _TOLD} more" if len(elements) > _TOLD else ""
-            parts.append(f"{verb} {', '.join(map(described, elements[:_TOLD]))}{more}")
+            parts.append(f"{verb} {', '.join(map(_named, elements[:_TOLD]))}{more}")
     if not parts:
         return Effect(f"{did} changed nothing in the page.")
     sentence = f"{did} {'; '.join(parts)}."
-    complaint = next((f"{described(one)} is invalid" for one in changed if "invalid" in one.states), "")
+    complaint = next((f"{_named(one)} is invalid" for one in changed if "invalid" in one.states), "")
     complaint = next((one.name for one in appeared if _complains(one)), complaint)
     if complaint:
         sentence += f' The page says: "{short(complaint, _LONG)}".'
-    return Effect(sentence, not complaint, tuple(one.name for one in appeared))
+    leads_away = not complaint and _leads_away(view, before, appeared)
+    if leads_away:
+        sentence += " Nothing that the task names is on the page any more."
+    return Effect(sentence, not complaint and not leads_away, tuple(one.name for one in appeared))
 
 
 def _new(before: Iterable[Element], after: Iterable[Element]) -> list[Element]:
@@ -124,11 +164,27 @@ def _content(one: Element) -> str:
     return " ".join((value if value != one.name else "", *states)).strip()
 
 
+def _named(one: Element) -> str:
+    return f'{one.role} "{short(one.name, 40)}"' if one.name else f"{one.role} [{one.ref}]"
+
+
 def _complains(one: Element) -> bool:
     if len(one.name) > _LONG or one.role in ("link", "option", "button"):
         return False
     is_alert = one.role in ALERT_ROLES and not _GOOD_NEWS.search(one.name)
     return is_alert or _COMPLAINT.search(one.name) is not None
+
+
+def _leads_away(view: PromptView, before: CleanObservation, appeared: list[Element]) -> bool:
+    """Return whether a click led to an address with nothing of the objective's words, where the page had some."""
+    if before.url == view.observation.url or not isinstance(action_of(view.action), Click | DoubleClick):
+        return False
+    asked = {word for word in stems(view.objective) if len(word) > 2}
+    had, has = (
+        asked & stems(" ".join(f"{element.name} {_content(element)}" for element in page.elements))
+        for page in (before, view.observation)
+    )
+    return bool(had and not has) and not any(_GOOD_NEWS.search(element.name) for element in appeared)
 
 
 # Judgements
@@ -190,8 +246,8 @@ def task_done(view: PromptView) -> tuple[bool, str]:
 
 def _next(view: PromptView, text: str, page: CleanObservation, history: tuple[Turn, ...]) -> Move | None:
     """Return what the rules would do for a text on a page; None if they read nothing to do in it."""
-    scene = Scene.of(view.replace(objective=text, observation=page, history=history))
-    if not (scene.objective.intents or scene.objective.facts.are_given or scene.objective.facts.is_purchase):
+    scene = Scene.of(view.replace(objective=text, observation=page, history=history), offered_by(page))
+    if not (scene.objective.intents or scene.objective.facts.are_given or scene.objective.is_purchase):
         return None
     return next_move(scene, is_whole=text == view.objective)
 
@@ -202,40 +258,43 @@ def _is_end(move: Move | None) -> bool:
 
 # Remedies
 
+_WORDED = re.compile(r'^(\w+) \[([a-z]+(?:-[a-z]+)*) "(.*?)"(?: (\d+))?\](.*)$', re.DOTALL)
+"""An action with its element in words, as in ``click [button "Save" 2]``."""
 _IDLE = frozenset(("stop", "wait", "note", "scroll", "go_back", "go_forward", "new_tab", "close_tab"))
 
 
-def other_actions(view: PromptView, permissible: Permissible) -> tuple[list[Action], str]:
+def other_actions(view: PromptView, permissible: Permissible, role: Role) -> tuple[list[Action], str]:
     """Return up to `view.count` actions that are neither chosen nor unwanted, the best first, and a sentence.
 
     There are fewer, or none, if nothing else in the page is near to what
     the objective names.
     """
-    chosen = action_of(view.action)
-    # What was typed belongs into another field; what else there is to do is no remedy.
-    entered = getattr(chosen, "text", None)
-    unwanted = set(view.unwanted)
+    read = (_read(text, view.observation) for text in (view.action, *view.unwanted))
+    excluded = [one for one in read if one is not None]
+    left = permissible
+    for one in excluded:
+        left = without(left, one)
     mark, part = PART.match(view.thought), part_of(view.thought)
     others: dict[Action, str] = {}
-    for action, why in (*_next_best(view, permissible, chosen), *_near(view, permissible, chosen)):
-        wordings = {str(action), in_words(action, view.observation.elements)}
-        is_other = entered in (None, getattr(action, "text", None)) and action != chosen
-        if is_other and not wordings & unwanted and part_of(why) in (0, part):
+    for action, why in (*_next_best(view, left, role), *_near(view, left, next(iter(excluded), None))):
+        if action not in excluded and part_of(why) in (0, part):
             others.setdefault(action, mark[0] + why if mark is not None and not part_of(why) else why)
     if not others or not view.count:
         return [], "There is nothing else to try."
     return list(others)[: view.count], next(iter(others.values()))
 
 
-def _next_best(
-    view: PromptView, permissible: Permissible, chosen: Action | None
-) -> Iterable[tuple[Action, str]]:
+def _next_best(view: PromptView, permissible: Permissible, role: Role) -> Iterable[tuple[Action, str]]:
     """Return what would be proposed, one after the other, with what was proposed before ruled out."""
-    most = view.count + len(view.unwanted)
-    for move in islice(ranked(view, permissible, [chosen] if chosen else ()), most):
+    for _ in range(view.count):
+        move = proposed(view, permissible, role)
         if move.action.name in _IDLE:
             break
         yield move.action, move.why
+        less = without(permissible, move.action)
+        if less == permissible:
+            break
+        permissible = less
 
 
 def _near(view: PromptView, permissible: Permissible, chosen: Action | None) -> list[tuple[Action, str]]:
@@ -243,7 +302,27 @@ def _near(view: PromptView, permissible: Permissible, chosen: Action | None) -> 
     if isinstance(chosen, Type | Press):
         return []
     scene = Scene.of(view, permissible)
-    clickable = [one for one in scene.page.can("click") if not does_other(one, scene.objective.verbs)]
+    clickable = [
+        element for element in scene.page.can("click") if not is_irreversible(element, view.objective)
+    ]
     shares = {one: stems(one.name) & scene.objective.stems for one in clickable}
     named = sorted(filter(shares.get, clickable), key=lambda one: -len(shares[one]) / len(stems(one.name)))
     return [(act("click", one), f"It may be {described(one)} that is meant.") for one in named]
+
+
+def _read(text: str, page: CleanObservation) -> Action | None:
+    """Return the action that a text writes, by the element's number or in words with its place among equals."""
+    match = _WORDED.match(text)
+    if match is None:
+        return action_of(text)
+    kind, role, name, number, rest = match.groups()
+    equals = [element for element in page.elements if (element.role, element.name) == (role, name)]
+    at = int(number) - 1 if number else 0
+    if not 0 <= at < len(equals):
+        return None
+    # Values stand with their names in such a text, and yes and no as True and False.
+    values = "".join(
+        f" [{name}={int(value == 'True')}]" if value in ("True", "False") else f" [{value}]"
+        for name, value in re.findall(r"\[(\w+)=(.*?)\](?= \[|$)", rest, re.DOTALL)
+    )
+    return action_of(f"{kind} [{equals[at].ref}]{values}")

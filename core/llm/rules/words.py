@@ -186,7 +186,7 @@ _VERB_GROUPS = tuple(
         "cancel call annul",
         "book reserve pay purchase",
         "buy order purchase want need",
-        "delete remove erase trash",
+        "delete remove erase",
         "send submit",
     )
 )
@@ -231,10 +231,9 @@ def related(found: Iterable[str], wanted: set[str]) -> list[str]:
     return [one for one in found if one in meant]
 
 
-def does_other(control: Element | str, verbs: set[str]) -> bool:
-    """Return whether a control, or one of this name, changes something in another way than these verbs ask for."""
-    text = control if isinstance(control, str) else f"{control.name} {control.detail}"
-    changes = roots(text) & (_CHANGING - _NEUTRAL)
+def does_other(name: str, verbs: set[str]) -> bool:
+    """Return whether a control of this name changes something in another way than these verbs ask for."""
+    changes = roots(name) & (_CHANGING - _NEUTRAL)
     return len(related(changes, verbs)) < len(changes)
 
 

@@ -5,12 +5,11 @@ from typing import Any
 
 import pytest
 
-from core.agent.abstraction import clean_of
-from core.agent.general_space import permissible_of
 from core.attach.dialects import answered
+from core.llm.rules.page import offered_by
 from core.schema.errors import LLMError
 from core.schema.messages import LLMReply, LLMRequest, Message, PromptView, Tool, Turn
-from core.schema.observation import Box, Element, Observation
+from core.schema.observation import Box, CleanObservation, Element
 
 BOX = Box(x=0, y=0, width=10, height=10)
 
@@ -19,10 +18,9 @@ def element(ref: int, role: str, name: str, *uses: Any, **more: Any) -> Element:
     return Element(ref=ref, role=role, name=name, uses=uses, box=BOX, **more)
 
 
-PAGE = Observation(
+PAGE = CleanObservation(
     url="http://shop/",
     title="Shop",
-    viewport=(1000, 720),
     elements=(
         element(1, "textbox", "City", "click", "type", tag="input"),
         element(2, "button", "Send", "click", tag="button"),
@@ -37,8 +35,8 @@ def ask(objective: str, *texts: str, history: tuple[Turn, ...] = (), **more: Any
         purpose="agent",
         messages=tuple(Message(role="user", text=text) for text in texts)
         or (Message(role="user", text="?"),),
-        view=PromptView(objective=objective, observation=clean_of(PAGE), history=history),
-        permissible=permissible_of(PAGE),
+        view=PromptView(objective=objective, observation=PAGE, history=history),
+        permissible=offered_by(PAGE),
         **more,
     )
     return answered(request)

@@ -40,7 +40,6 @@ def test_an_objective_becomes_its_parts_in_their_order(
     [
         ("Delete all messages from Ann.", "Ann", []),
         ("Find the email by Ann and forward that email to Bob.", "Ann", ["Bob"]),
-        ("Forward the email from Ann to Bob.", "Ann", ["Bob"]),
         ('Find the email by Ann and reply to them with the text "Good day."', "Ann", ["Good day."]),
     ],
 )

@@ -146,7 +146,6 @@ def test_ordinary_objectives_give_no_facts(objective: str):
         ("Cancel the booking K7XW2P.", BOOKING, "click [3]"),
         ("Cancel the booking K7XW2P.", CANCELLED, "stop []"),
         ("In booking K7XW2P, change the title to Dr.", BOOKING, "click [2]"),
-        ("Select B4Q2QU and click Submit.", 'radio "CX"\nradio "B4Q2QU"\nbutton "Submit"', "check [2]"),
     ],
 )
 async def test_a_form_gets_what_the_objective_gives_and_other_pages_are_left(objective, page, action):

@@ -94,6 +94,9 @@ TYPED = step(
 )
 REFUSED = step("click [3]", 'button "Login"', LOGIN, f'{LOGIN}\nalert "Unknown user, try again"')
 WELCOME = step("click [3]", 'button "Login"', LOGIN, 'heading "Welcome, bob"', url="http://localhost/home")
+AWAY = step(
+    "click [1]", 'link "News"', 'link "News"\nbutton "Login"', 'text "Rain"', url="http://localhost/n"
+)
 FAILED = step("click [3]", 'button "Login"', LOGIN, 'heading "Other"') | {"result": "failed. It is covered."}
 
 
@@ -104,6 +107,7 @@ FAILED = step("click [3]", 'button "Login"', LOGIN, 'heading "Other"') | {"resul
         (TYPED, True, 'hold "bob"'),
         (REFUSED, False, "Unknown user, try again"),
         (WELCOME, True, 'heading "Welcome, bob"'),
+        (AWAY, False, "Nothing that the task names"),
         (FAILED, False, "It is covered"),
         (
             step("click [3]", 'button "Login"', LOGIN, LOGIN.replace('"Login"', '"Login" focused')),
@@ -113,7 +117,7 @@ FAILED = step("click [3]", 'button "Login"', LOGIN, 'heading "Other"') | {"resul
         (
             step("check [1]", 'checkbox "A" unchecked', 'checkbox "A"', 'checkbox "A" checked'),
             True,
-            "made the checkbox",
+            "made checkbox",
         ),
         (
             step("type [1] [x]", 'textbox "Code"', 'textbox "Code"', 'textbox "Code" value="x" invalid'),
@@ -171,7 +175,7 @@ async def test_a_task_is_done_where_the_page_newly_says_so() -> None:
     assert read_yes_no(await said("task", "Cancel the booking K7XW2P.", **asks)) is False
 
 
-@pytest.mark.parametrize("judged", [UNCHANGED, TYPED, REFUSED, WELCOME, FAILED])
+@pytest.mark.parametrize("judged", [UNCHANGED, TYPED, REFUSED, WELCOME, AWAY, FAILED])
 async def test_one_judgement_says_what_the_three_questions_say(judged: dict[str, Any]) -> None:
     judged = {**judged, "subtask": 'Click the "Login" button'}
     at_once = await said("judgement", **judged)

@@ -112,7 +112,9 @@ async def optimise(
         raise UsageError(
             "The evaluation has fewer than two cases, so texts cannot be made by one and chosen by another."
         )
-    made_by, chosen_by = spots[::2], spots[1::2]
+    # Both halves have cases of each task that has more than one.
+    by_task = sorted(spots, key=lambda spot: spot.task)
+    made_by, chosen_by = by_task[::2], by_task[1::2]
     at_a_time = min(_AT_A_TIME, len(made_by))
     # The texts in use and a new one are each tried on a few cases, and on all to choose by.
     if most_runs < (needed := 2 * (at_a_time + len(chosen_by))):

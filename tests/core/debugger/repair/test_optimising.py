@@ -44,6 +44,7 @@ class Stage:
     hanging: asyncio.Event = field(default_factory=asyncio.Event)
     answer: object = f"```\n{MENDED}```"
     name: str = "gpt"
+    spots: tuple[Spot, ...] = SPOTS
 
     async def lane(self, variant, attempt):
         self.made.append(attempt.case)
@@ -80,7 +81,7 @@ class Stage:
             [self.lane],
             "GEPA of bad",
             VARIANT,
-            SPOTS,
+            self.spots,
             components,
             self,
             self.services.config / "gepa",
@@ -108,6 +109,17 @@ async def test_each_text_is_a_variant_with_its_own_files_and_every_case_is_run_o
     assert plan.total == made.runs == len(stage.made) == len(set(stage.made)) == 8
     assert {case for _, case in plan.cases()} == set(stage.made)  # What resuming the evaluation would make.
     assert process_doing(stage.store, evaluation_named(stage.store, "GEPA of bad").number) is None
+
+
+async def test_texts_are_made_and_chosen_by_cases_of_each_task(stage):
+    """The cases of an evaluation change the task from one to the next."""
+    tasks = TASK, "miniwob/click-test"
+    stage.spots = tuple(Spot(task=task, seed=seed) for seed in range(4) for task in tasks)
+    await stage.optimised(most_runs=20)
+    chosen_by = {case.task for case in stage.plan().only[:4]}
+    made_by = {case.task for case in stage.made if case not in stage.plan().only[:4]}
+    assert chosen_by == {*tasks}
+    assert made_by == {*tasks}
 
 
 async def test_the_same_call_again_makes_no_run_and_another_one_is_an_evaluation_of_its_own(stage):

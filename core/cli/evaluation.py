@@ -180,6 +180,9 @@ async def _carry_out(
             left = plan.total - len(evaluation.done)
             progress.begin(request.name, len(evaluation.done))
             if left:
+                if not any(variant.run for variant in plan.variants):
+                    for task in plan.tasks:
+                        services.environments.find(task)  # It may be gone since the plan was made.
                 making = _making(work)
                 note_made(services.store, row.number, making.model_dump_json())
             try:

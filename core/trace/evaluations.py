@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, cast
 
 from pydantic import ValidationError
@@ -21,7 +22,7 @@ class Tally(Record):
 
     evaluation: int
     attempt: int
-    """1 for first tries, 2 for second ones."""
+    """1 for first tries, 2 for second ones, 0 for discounted ones."""
     outcome: RunOutcome | None
     """None if the run could not begin. One whose process has died is still ``running`` here."""
     success: bool | None
@@ -118,6 +119,17 @@ def delete_evaluation(store: "TraceStore", number: int) -> None:
 def save_unbegun(store: "TraceStore", attempt: CaseAttempt, error: str) -> None:
     """Store an attempt whose run could not begin, and why."""
     store.change(lambda database: writer.insert_attempt(database, attempt, run=None, error=error))
+
+
+def discount(store: "TraceStore", attempts: Iterable[CaseAttempt]) -> None:
+    """Let failed attempts no longer count as tries of their cases; their runs stay in the evaluation."""
+
+    def change(database: TraceDatabase) -> None:
+        for one in attempts:
+            values = {"evaluation": one.evaluation, "attempt": one.number, **one.case.model_dump()}
+            database.update("attempts", values, {"attempt": 0})
+
+    store.change(change)
 
 
 def evaluation_named(store: "TraceStore", name: str) -> EvaluationRow | None:

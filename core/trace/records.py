@@ -68,7 +68,7 @@ class CaseAttempt(Record):
     """The evaluation's number."""
     case: Case
     number: int = 1
-    """2 where the first one failed through no fault of the agent, as with its browser."""
+    """2 where the first one failed through no fault of the agent, as with its browser; 0 if it was discounted."""
 
 
 class EvaluationRow(Record):

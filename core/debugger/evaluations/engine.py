@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from core.debugger.evaluations.figures import MOST_ATTEMPTS, counts, is_tried_again
 from core.debugger.evaluations.records import EvaluationPlan, RunLimits, Spent, Variant
 from core.schema.errors import BackstepError, LLMRefused, TraceError, UsageError, WorldError
-from core.trace.evaluations import attempts_of, leave_evaluation, save_unbegun, take_evaluation
+from core.trace.evaluations import attempts_of, discount, leave_evaluation, save_unbegun, take_evaluation
 from core.trace.records import AttemptRow, Case, CaseAttempt, EvaluationRow, RunOutcome
 
 if TYPE_CHECKING:
@@ -95,7 +95,8 @@ class _Failures:
     """Consecutive attempts that failed because of browser, server or database."""
 
     def __init__(self) -> None:
-        self._count = self._rounds = 0
+        self.attempts: list[CaseAttempt] = []
+        self._rounds = 0
         self._last = 0.0
 
     def note(self, row: AttemptRow, began: float) -> None:
@@ -105,14 +106,15 @@ class _Failures:
         failures: a second round was begun after it.
         """
         if not failure(row):
-            self._count = self._rounds = 0
+            self.attempts.clear()
+            self._rounds = 0
             return
-        self._count += 1
+        self.attempts.append(row.attempt)
         if self._rounds == 0 or began >= self._last:
             self._rounds += 1
             self._last = time.monotonic()
-        if self._count >= _MOST_FAILURES and self._rounds >= _MOST_ROUNDS:
-            raise WorldError(f"The last {self._count} runs all failed. The last one: {failure(row)}")
+        if (count := len(self.attempts)) >= _MOST_FAILURES and self._rounds >= _MOST_ROUNDS:
+            raise WorldError(f"The last {count} runs all failed. The last one: {failure(row)}")
 
 
 class Evaluator:
@@ -137,9 +139,14 @@ class Evaluator:
         attempts = attempts_of(store, row.number)
         self.done = results(attempts)
         runs = [attempt.run for attempt in attempts if attempt.run is not None]
-        self._cost = sum(run.cost or 0.0 for run in runs)
+        self.cost = sum(run.cost or 0.0 for run in runs)
+        """US dollars of all runs so far, those that do not count among them."""
         self._calls = sum(run.llm_calls for run in runs)
-        self._failed = {attempt.attempt.case for attempt in attempts if _to_be_tried_again(attempt)}
+        self._failed = {
+            attempt.attempt.case
+            for attempt in attempts
+            if attempt.attempt.number and _to_be_tried_again(attempt)
+        }
         self._failures = _Failures()
         self._left: Iterator[tuple[Variant, Case] | None] = (
             iter([each for each in self.plan.cases() if each[1] not in self.done])
@@ -149,11 +156,6 @@ class Evaluator:
         self._under_way = 0
         self._ended = asyncio.Event()
         """Set when a case was ended."""
-
-    @property
-    def cost(self) -> float:
-        """US dollars of all runs so far, those that do not count among them."""
-        return self._cost
 
     async def work(self, lanes: Sequence[Lane]) -> None:
         """Make the remaining runs, as many at once as there are lanes.
@@ -205,15 +207,25 @@ class Evaluator:
             row = await self._attempt(lane, variant, case, number)
             if row is None:
                 return False
-            self._failures.note(row, began)
+            try:
+                self._failures.note(row, began)
+            except WorldError:
+                self._discount(self._failures.attempts)
+                raise
             if not _to_be_tried_again(row):
                 self.done[case] = row
                 self._on_done()
                 break
         return True
 
+    def _discount(self, attempts: Iterable[CaseAttempt]) -> None:
+        """Let the cases of attempts be done anew: what ended the evaluation says nothing of them."""
+        discount(self._store, attempts)
+        for attempt in attempts:
+            self.done.pop(attempt.case, None)
+
     def _limit_reached(self) -> bool:
-        self.why = self.why or self._limits.reached(Spent(calls=self._calls, cost=self._cost))
+        self.why = self.why or self._limits.reached(Spent(calls=self._calls, cost=self.cost))
         return bool(self.why)
 
     async def _attempt(self, lane: Lane, variant: Variant, case: Case, number: int) -> AttemptRow | None:
@@ -226,7 +238,7 @@ class Evaluator:
         except BackstepError as error:
             save_unbegun(self._store, attempt, str(error))
             return AttemptRow(attempt=attempt, error=str(error))
-        self._cost += report.cost or 0.0
+        self.cost += report.cost or 0.0
         self._calls += report.llm_calls
         if report.outcome == "interrupted" or report.run is None:
             return None

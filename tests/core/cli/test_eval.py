@@ -174,6 +174,10 @@ def test_where_run_after_run_fails_the_evaluation_ends_with_the_reason(inside, t
     assert done.code == 3, done.err
     assert "The last 5 runs all failed. The last one: " in done.err
     assert len(attempts(inside)) == 5
+    done = inside("eval", "--name", "mine", "--resume", "--browser", need_chromium())
+    assert done.code == 2, done.err
+    assert 'There is no task "own/gone"' in done.err
+    assert len(attempts(inside)) == 5
 
 
 @pytest.mark.browser

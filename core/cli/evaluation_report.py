@@ -168,6 +168,9 @@ def _put_shares(title: str, rows: list[tuple[str, GroupShare]]) -> None:
 
 
 def _print_comparison(report: EvaluationReport) -> None:
+    if report.not_compared:
+        put("")
+        put(report.not_compared)
     if report.comparison is None:
         return
     put("")

@@ -6,6 +6,8 @@ from core.debugger.evaluations.intervals import over_groups, paired
 from core.schema.record import Record
 from core.trace.records import EvaluatedRun
 
+NOT_COMPARED = "Which cases were run depends on what runs came to, so the variants are not compared."
+
 
 class Flip(Record):
     """A case in which only one of two variants succeeded."""

@@ -31,7 +31,7 @@ def success_word(success: bool | None) -> str:
 class Share(Record):
     """The successes of some cases, with their average costs.
 
-    Runs that a person changed are counted separately and in nothing else.
+    Runs that a person changed are counted separately and in nothing else but the cost.
     """
 
     cases: int = 0
@@ -56,7 +56,7 @@ class Share(Record):
     seconds_in_llm: float = 0.0
     seconds_beside_llm: float = 0.0
     cost: float | None = None
-    """US dollars of all of them; None if no call had a price."""
+    """US dollars of all tries, those that do not count among them; None if no call had a price."""
     plan_revisions: float = 0.0
     remedies: int = 0
     """Steps of all of them that tried a remedy."""
@@ -78,8 +78,9 @@ class Share(Record):
         return self.successes / self.judged if self.judged else None
 
     @classmethod
-    def of(cls, rows: Sequence[EvaluatedRun], **named: str) -> Self:
-        """Count the runs that count for their cases; `named` are the fields of a subclass."""
+    def of(cls, tries: Sequence[EvaluatedRun], **named: str) -> Self:
+        """Count the tries that count for their cases; `named` are the fields of a subclass."""
+        rows = done_of(tries)
         touched = [row for row in rows if row.touched]
         own = [row for row in rows if not row.touched]
         runs = [one for one in own if one.run is not None]
@@ -111,7 +112,7 @@ class Share(Record):
             seconds=_mean(one.seconds for one in runs),
             seconds_in_llm=_mean(one.seconds_in_llm for one in runs),
             seconds_beside_llm=_mean(one.seconds_beside_llm for one in runs),
-            cost=sum(costs) if (costs := [one.cost for one in runs if one.cost is not None]) else None,
+            cost=cost_of(tries),
             plan_revisions=_mean(one.plan_revisions for one in runs),
             remedies=sum(one.remedies for one in runs),
             remedies_right=sum(one.remedies_right for one in runs),
@@ -134,6 +135,12 @@ class GroupShare(Share):
     llm: str = ""
 
 
+def cost_of(tries: Iterable[EvaluatedRun]) -> float | None:
+    """Return the US dollars of tries; None if no call had a price."""
+    costs = [one.cost for one in tries if one.cost is not None]
+    return sum(costs) if costs else None
+
+
 def done_of(tries: Iterable[EvaluatedRun]) -> tuple[EvaluatedRun, ...]:
     """Return the try that counts for each case that is done, in order."""
     found = {
@@ -143,14 +150,14 @@ def done_of(tries: Iterable[EvaluatedRun]) -> tuple[EvaluatedRun, ...]:
 
 
 def grouped(
-    runs: Iterable[EvaluatedRun],
+    tries: Iterable[EvaluatedRun],
     key: Callable[[EvaluatedRun], tuple[str, ...]],
     names: Sequence[str],
     order: Iterable[tuple[str, ...]] = (),
 ) -> tuple[GroupShare, ...]:
-    """Return the figures of the runs with the same key, whose parts are the fields `names`; first those of `order`."""
+    """Return the figures of the tries with the same key, whose parts are the fields `names`; first those of `order`."""
     groups: dict[tuple[str, ...], list[EvaluatedRun]] = {one: [] for one in order}
-    for run in runs:
+    for run in tries:
         groups.setdefault(key(run), []).append(run)
     return tuple(GroupShare.of(rows, **dict(zip(names, of, strict=True))) for of, rows in groups.items())
 

@@ -3,9 +3,9 @@
 An evaluation that repeats the failures of another one also shows the earlier results of these cases.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from core.debugger.evaluations.comparison import VariantComparison, compared
+from core.debugger.evaluations.comparison import NOT_COMPARED, VariantComparison, compared
 from core.debugger.evaluations.figures import Share, done_of
 from core.debugger.evaluations.records import EvaluationPlan, Variant
 from core.schema.formats import count
@@ -105,38 +105,37 @@ def matrix_of(
         return matrix.replace(rows_are="Step")
     columns: list[MatrixColumn] = []
     sides: list[list[EvaluatedRun]] = []
-    again = {(case.variant, case.task, case.seed, case.time) for _, case in plan.cases()} if before else ()
+    pairs: list[tuple[int, int]] = []
+    again = {case for _, case in plan.cases()} if before else ()
     for variant in plan.variants:
-        if before:
+        earlier = [run for run in before if run.variant == variant.name and run.case in again]
+        if earlier:
+            pairs.append((len(columns), len(columns) + 1))
             columns.append(MatrixColumn(variant=variant.name, before=True))
-            sides.append(
-                [
-                    run
-                    for run in before
-                    if run.variant == variant.name and (run.variant, run.task, run.seed, run.time) in again
-                ]
-            )
+            sides.append(earlier)
         columns.append(MatrixColumn(variant=variant.name))
         sides.append([one for one in tries if one.variant == variant.name])
+    are_two = len(plan.variants) == 2
+    if are_two and not plan.is_chosen:
+        pairs = [(0, 1)]
     titles = [column.title for column in columns]
-    pairs = _pairs(len(columns), beside=bool(before))
     # A column is compared by its title: before and now the variant has the same name.
     done = [
         [run.replace(variant=title) for run in done_of(side)]
         for title, side in zip(titles, sides, strict=True)
     ]
     by_task = [_by_task(side) for side in done]
+    tried = [_by_task(side) for side in sides]
 
     def row(tasks: Iterable[str], task: str = "", family: str = "") -> MatrixRow:
         tasks = tuple(tasks)
-        cases = [[one for of in tasks for one in side.get(of, ())] for side in by_task]
-        cells = tuple(map(Share.of, cases))
-        comparisons = [_compared(cases, titles, pair) for pair in pairs]
+        cells = tuple(Share.of(_of(side, tasks)) for side in tried)
+        comparisons = [_compared([_of(side, tasks) for side in by_task], titles, pair) for pair in pairs]
         return MatrixRow(
             task=task,
             family=family,
             cells=cells,
-            change=Change.of(comparisons, chosen=bool(before)) if pairs else None,
+            change=Change.of(comparisons, chosen=plan.is_chosen) if pairs else None,
             failures=sum(
                 cell.failures for cell, column in zip(cells, columns, strict=True) if not column.before
             ),
@@ -150,31 +149,41 @@ def matrix_of(
         rows=tuple(row((task,), task, family_of(task)) for task in plan.tasks),
         families=tuple(row(tasks, family=family) for family, tasks in families.items()),
         totals=row(plan.tasks),
-        sentences=tuple(
-            _again(one) if before else one.sentence
-            for one in (_compared(done, titles, pair) for pair in pairs)
+        sentences=(
+            *(
+                _again(columns[second].variant, done[first], done[second])
+                if plan.is_chosen
+                else _compared(done, titles, (first, second)).sentence
+                for first, second in pairs
+            ),
+            *((NOT_COMPARED,) if are_two and plan.is_chosen else ()),
         ),
-        tries={
-            (task, column): rows for column, side in enumerate(sides) for task, rows in _by_task(side).items()
-        },
+        tries={(task, column): rows for column, side in enumerate(tried) for task, rows in side.items()},
         counted=frozenset(one.run for side in done for one in side if one.run is not None),
     )
 
 
-def _again(comparison: VariantComparison) -> str:
+def _again(variant: str, before: Iterable[EvaluatedRun], now: Iterable[EvaluatedRun]) -> str:
     """Return how many failures succeed now; a difference would be that of the choice, not of the variant."""
-    up = sum(flip.to_success for flip in comparison.flips)
+    ended = _ended(now)
+    both = [(first, ended[case]) for case, first in _ended(before).items() if case in ended]
+    up, down = both.count((False, True)), both.count((True, False))
+    failures = up + both.count((False, False))
+    earlier = count(len(both) - failures, "earlier success", "earlier successes")
+    other = f"; of {earlier}, {down} failed" if down else ""
     return (
-        f"{comparison.second}: {up} of {count(comparison.judged, 'failure')} now succeed. Some would without any "
-        "change: to compare, run all cases."
+        f"{variant}: {up} of {count(failures, 'failure')} now succeed{other}. Some would without any change: to "
+        "compare, run all cases."
     )
 
 
-def _pairs(columns: int, *, beside: bool) -> list[tuple[int, int]]:
-    """Return which columns are compared: each with the one before it, or the only two."""
-    if beside:
-        return [(at, at + 1) for at in range(0, columns, 2)]
-    return [(0, 1)] if columns == 2 else []
+def _ended(runs: Iterable[EvaluatedRun]) -> dict[tuple[str, int, int], bool]:
+    """Return whether runs succeeded, by task, seed and time; what is neither success nor failure is left out."""
+    return {
+        (run.task, run.seed, run.time): bool(run.success)
+        for run in runs
+        if not run.touched and (run.success or run.is_failure)
+    }
 
 
 def _compared(
@@ -182,6 +191,10 @@ def _compared(
 ) -> VariantComparison:
     first, second = pair
     return compared((*sides[first], *sides[second]), titles[first], titles[second])
+
+
+def _of(side: Mapping[str, Sequence[EvaluatedRun]], tasks: Iterable[str]) -> list[EvaluatedRun]:
+    return [run for task in tasks for run in side.get(task, ())]
 
 
 def _by_task(side: Iterable[EvaluatedRun]) -> dict[str, tuple[EvaluatedRun, ...]]:

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from core.debugger.evaluations.changed import changed_runs
 from core.debugger.evaluations.engine import planned
-from core.debugger.evaluations.figures import done_of
+from core.debugger.evaluations.figures import cost_of, done_of
 from core.debugger.evaluations.intervals import paired
 from core.debugger.evaluations.proof_records import (
     Candidate,
@@ -315,7 +315,8 @@ def cases_of(plan: EvaluationPlan, done: Mapping[Case, AttemptRow]) -> Iterator[
 def proof_of(store: TraceStore, name: str, plan: EvaluationPlan, why: str = "") -> Proof:
     """Return what is known of the candidates; `why` says why the runs ended early. Raises TraceError."""
     row = evaluation_named(store, name)
-    runs = done_of(evaluated_runs(store, row.number)) if row is not None else ()
+    tries = evaluated_runs(store, row.number) if row is not None else ()
+    runs = done_of(tries)
     by_case = {run.case: run for run in runs}
 
     def success(case: Case) -> bool | None:
@@ -323,11 +324,11 @@ def proof_of(store: TraceStore, name: str, plan: EvaluationPlan, why: str = "") 
         return None if run is None else _judged(run.success, run.outcome, touched=run.touched)
 
     results = Results(_repair(plan), success)
-    costs = [run.cost for run in runs if run.cost is not None]
     chosen = False
     proofs: list[CandidateProof] = []
     for changed, candidate in zip(plan.variants[1:], results.repair.candidates, strict=True):
-        proof = _proof_of(results, changed, candidate, by_case, why)
+        own = [run for run in tries if run.variant in (UNCHANGED, changed.name)]
+        proof = _proof_of(results, changed, candidate, by_case, why).replace(cost=cost_of(own))
         if chosen and proof.run is None:
             proof = CandidateProof(
                 candidate=candidate, why="Not tried: a change before it went to the sealed cases."
@@ -338,7 +339,7 @@ def proof_of(store: TraceStore, name: str, plan: EvaluationPlan, why: str = "") 
         run=plan.run,
         name=name,
         candidates=tuple(proofs),
-        cost=sum(costs) if costs else None,
+        cost=cost_of(tries),
         runs=len(runs),
         why=why,
     )
@@ -363,7 +364,6 @@ def _proof_of(
     again = spots_again(repair.own, changed.step)
     made = [by_case[case] for spot in again if (case := case_at(name, spot)) in by_case]
     own = [run for case, run in by_case.items() if case.variant in (UNCHANGED, name)]
-    costs = [run.cost for run in own if run.cost is not None]
     chosen, sealed = results.pairs(name, repair.choosing), results.pairs(name, repair.sealed)
     at_fault = results.harmed(name)
     harmed = [by_case[case_at(name, spot)].run for spot in at_fault]
@@ -379,7 +379,6 @@ def _proof_of(
         sealed=sealed,
         run=next((run.run for run in reversed(made) if run.success), made[-1].run if made else None),
         runs=len(own),
-        cost=sum(costs) if costs else None,
     )
     outcome, why = _outcome(results, changed, proof, bool(made), ended)
     return proof.replace(outcome=outcome, why=why)

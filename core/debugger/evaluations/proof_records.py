@@ -114,7 +114,7 @@ class CandidateProof(Record):
     runs: int = 0
     """Those with it, and those without a change."""
     cost: float | None = None
-    """US dollars of these runs; None if no call had a price."""
+    """US dollars of these runs and of what had to be tried again; None if no call had a price."""
 
     @property
     def sentence(self) -> str:
@@ -138,7 +138,7 @@ class Proof(Record):
     """Of the evaluation that has the runs."""
     candidates: tuple[CandidateProof, ...] = ()
     cost: float | None = None
-    """US dollars of all runs; None if no call had a price."""
+    """US dollars of all tries; None if no call had a price."""
     runs: int = 0
     why: str = ""
     """Why it ended before it was known; empty if it did not."""

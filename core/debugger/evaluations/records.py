@@ -337,6 +337,11 @@ class EvaluationPlan(Record):
         return ", ".join(map(str, self.seeds))
 
     @property
+    def is_chosen(self) -> bool:
+        """Whether its cases depend on what runs came to, so that a difference of variants would be that of the choice."""
+        return self.kind == "repair" or bool(self.kind == "tasks" and self.only)
+
+    @property
     def total(self) -> int:
         if self.only:
             return len(self.only)

@@ -6,7 +6,7 @@ from pydantic import TypeAdapter
 
 from core.debugger.causes.records import Suspicion
 from core.debugger.causes.spectrum import suspicions_of
-from core.debugger.evaluations.comparison import VariantComparison, compared
+from core.debugger.evaluations.comparison import NOT_COMPARED, VariantComparison, compared
 from core.debugger.evaluations.engine import planned
 from core.debugger.evaluations.failures import FailureGroup, failures_of
 from core.debugger.evaluations.figures import GroupShare, done_of, grouped
@@ -48,7 +48,9 @@ class EvaluationReport(Record):
     presets: tuple[GroupShare, ...] = ()
     llms: tuple[GroupShare, ...] = ()
     comparison: VariantComparison | None = None
-    """If there are two variants."""
+    """If there are two variants, and cases were not chosen by what runs came to."""
+    not_compared: str = ""
+    """Why two variants are not compared."""
     worth: WorthResult | None = None
     """If it measures an exemplar."""
     published: tuple[PublishedShare, ...] = ()
@@ -64,9 +66,11 @@ class EvaluationReport(Record):
 def report_of(store: TraceStore, row: EvaluationRow, why: str = "") -> EvaluationReport:
     """Count the results of an evaluation, which may be in progress; `why` says why it ended early."""
     plan = planned(row)
-    runs = done_of(evaluated_runs(store, row.number))
+    tries = evaluated_runs(store, row.number)
+    runs = done_of(tries)
     variants = {variant.name: variant for variant in plan.variants}
     names = list(variants)
+    are_two = len(names) == 2
     try:
         made = TypeAdapter(tuple[Making, ...]).validate_json(row.made)
     except ValueError as error:
@@ -81,18 +85,19 @@ def report_of(store: TraceStore, row: EvaluationRow, why: str = "") -> Evaluatio
         total=plan.total,
         done=len(runs),
         why=why,
-        variants=grouped(runs, lambda run: (run.variant,), ("variant",), ((name,) for name in names)),
+        variants=grouped(tries, lambda run: (run.variant,), ("variant",), ((name,) for name in names)),
         tasks=_sorted(
-            grouped(runs, lambda run: (run.task, run.variant), ("task", "variant")), plan.tasks, names
+            grouped(tries, lambda run: (run.task, run.variant), ("task", "variant")), plan.tasks, names
         ),
         families=_sorted(
-            grouped(runs, lambda run: (family_of(run.task), run.variant), ("family", "variant")), (), names
+            grouped(tries, lambda run: (family_of(run.task), run.variant), ("family", "variant")), (), names
         ),
-        presets=grouped(runs, lambda run: (variants[run.variant].preset,), ("preset",)),
-        llms=grouped(runs, lambda run: (variants[run.variant].llm,), ("llm",)),
-        comparison=compared(runs, names[0], names[1]) if len(names) == 2 else None,
+        presets=grouped(tries, lambda run: (variants[run.variant].preset,), ("preset",)),
+        llms=grouped(tries, lambda run: (variants[run.variant].llm,), ("llm",)),
+        comparison=compared(runs, names[0], names[1]) if are_two and not plan.is_chosen else None,
+        not_compared=NOT_COMPARED if are_two and plan.is_chosen else "",
         worth=worth_result(store, row, plan) if plan.kind == "worth" else None,
-        published=published_for(plan.tasks) if plan.kind == "tasks" and not plan.only else (),
+        published=published_for(plan.tasks) if plan.kind == "tasks" and not plan.is_chosen else (),
         runs=runs,
     )
 

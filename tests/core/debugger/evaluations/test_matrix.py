@@ -1,5 +1,8 @@
 """Results arranged as a matrix, and the step that decided how a run ended."""
 
+import pytest
+
+from core.debugger.evaluations.comparison import NOT_COMPARED
 from core.debugger.evaluations.matrix import matrix_of
 from core.debugger.evaluations.records import EvaluationPlan, Variant
 from core.trace.records import EvaluatedRun
@@ -69,3 +72,44 @@ def test_failures_done_again_stand_beside_what_they_were_with_what_flipped():
     )
     assert row.failures == 0
     assert [one.run for one in matrix.tries["x/tab-1", 0]] == [3]
+
+
+def test_only_earlier_failures_of_a_variant_are_told_to_succeed_now():
+    """Other variants do the failures of all: what the earlier evaluation has not is beside nothing."""
+    failed = [case for _, case in PLAN.cases() if case.task == "x/tab-1"]
+    new = Variant(preset="step", llm="rules")
+    now = (
+        tried(9, A, "x/tab-1", 0, False),
+        tried(10, A, "x/tab-1", 1, True),
+        tried(11, new, "x/tab-1", 0, True),
+    )
+    matrix = matrix_of(PLAN.again("first", failed, (A, new)), now, TRIES)
+    assert [column.title for column in matrix.columns] == [
+        "plain, rules, before",
+        "plain, rules",
+        "step, rules",
+    ]
+    told, note = matrix.sentences
+    assert told.startswith("plain, rules: 1 of 1 failure now succeed; of 1 earlier success, 1 failed.")
+    assert note == NOT_COMPARED
+    assert (matrix.totals.change.to_success, matrix.totals.change.to_failure) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    "plan", [PLAN.again("deleted", [case for _, case in PLAN.cases()]), PLAN.replace(kind="repair")]
+)
+def test_variants_are_not_compared_on_cases_that_were_chosen_by_what_runs_came_to(plan):
+    matrix = matrix_of(plan, TRIES)
+    assert matrix.sentences == (NOT_COMPARED,)
+    assert matrix.totals.change is None
+
+
+def test_the_cost_of_a_cell_is_that_of_all_its_tries():
+    tries = (
+        tried(1, A, "x/mail", 0, None, outcome="error", cost=0.5),
+        tried(2, A, "x/mail", 0, True, attempt=2, cost=0.25),
+        tried(3, A, "x/mail", 1, None, outcome="interrupted", cost=1.0),
+        tried(4, A, "x/mail", 1, True, touched=True, cost=2.0),
+    )
+    (cell, _) = matrix_of(PLAN, tries).totals.cells
+    assert (cell.cost, cell.cases, cell.touched) == (3.75, 2, 1)

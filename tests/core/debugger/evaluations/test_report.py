@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 
 import pytest
 
+from core.debugger.evaluations.comparison import NOT_COMPARED
 from core.debugger.evaluations.failures import deciding_step
 from core.debugger.evaluations.records import EvalRequest, EvaluationPlan, LLMUsed, Making, Variant
 from core.debugger.evaluations.report import csv_of, report_of, with_failures
@@ -16,7 +17,7 @@ from core.schema.action import Click, RoleTarget
 from core.schema.restore import Comparison, Restored
 from core.schema.step import Acted, Aligned, Reviewed
 from core.schema.task import Verdict, family_of
-from core.trace.evaluations import evaluation_named, note_made, save_unbegun, take_evaluation
+from core.trace.evaluations import evaluation_named, note_made, note_plan, save_unbegun, take_evaluation
 from core.trace.records import Case, CaseAttempt, Intervention
 from core.trace.store import TraceStore
 from tests.core.trace.making import start, write_step
@@ -352,3 +353,15 @@ def test_an_evaluation_without_a_run_has_a_report(store):
     assert (report.done, report.total) == (0, 6)
     assert "No run is done yet." in Page(html_of(report)).said
     assert csv_of(report).strip() == ""
+
+
+def test_variants_are_not_compared_where_their_cases_were_chosen_by_what_runs_came_to(store):
+    made = Written(store, "own/a", variants=(PLAIN, LASER))
+    made.run("own/a")
+    made.run("own/a", variant=LASER, success=False)
+    assert made.report.comparison is not None
+    failures = made.plan.again("first", [case for _, case in made.plan.cases()])
+    note_plan(store, made.number, failures.model_dump_json())
+    report = made.report
+    assert report.comparison is None
+    assert NOT_COMPARED in html_of(report)

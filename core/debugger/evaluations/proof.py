@@ -3,6 +3,7 @@
 Cases are taken from three sets that have nothing in common: those a candidate is chosen by, each with and without the
 change, one pair after the other until `sequential` has enough; those that passed before, which are done without the
 change only where they fail with it; and sealed ones, which are looked at once, for the candidate that was chosen.
+What fails with the change and not without it is done again both ways: only what does so each time is harm.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -14,6 +15,8 @@ from core.debugger.evaluations.engine import planned
 from core.debugger.evaluations.figures import cost_of, done_of
 from core.debugger.evaluations.intervals import paired
 from core.debugger.evaluations.proof_records import (
+    ASKED_AGAIN,
+    TIMES_AGAIN,
     Candidate,
     CandidateProof,
     Outcome,
@@ -42,6 +45,8 @@ from core.trace.store import TraceStore
 T = TypeVar("T")
 _REPEATS = 1000
 """The time of the first repetition of a case. Below it are the run's start, and its steps."""
+_AGAIN = 1_000_000
+"""What is added to the time of a case each time it is done again because it fails with a change and not without it."""
 _READ = 2000
 """Stored runs, at most, that are read for those that failed alike or passed."""
 
@@ -258,10 +263,32 @@ class Results:
             or not can_be_enough(chosen.mended, chosen.harmed, left + under_way)
         )
 
-    def harmed(self, changed: str) -> list[Spot]:
+    def differing(self, changed: str) -> list[Spot]:
         """Return where a run fails with a change and not without it."""
         spots = (*self.repair.choosing, *self.repair.others, *self.repair.sealed)
         return [spot for spot in spots if self.of(changed, spot) is False and self.of(UNCHANGED, spot)]
+
+    def is_harm(self, changed: str, spot: Spot) -> bool | None:
+        """Return whether a run that differs does so each time it is made again; None if that is not known."""
+        for again in again_at(spot):
+            without, with_it = self.of(UNCHANGED, again), self.of(changed, again)
+            if without is False or with_it:
+                return False
+            if without is None or with_it is None:
+                return None
+        return True
+
+    def harmed(self, changed: str) -> list[Spot]:
+        """Return where runs differ, but not by chance, if one of them does so each time."""
+        found = [(spot, self.is_harm(changed, spot)) for spot in self.differing(changed)]
+        is_sure = any(harm for _, harm in found)
+        return [spot for spot, harm in found if is_sure and harm is not False]
+
+    def is_harmless(self, changed: str) -> bool:
+        """Return whether all that differed did so by chance, and all others are known that passed before."""
+        return all(self.is_harm(changed, spot) is False for spot in self.differing(changed)) and all(
+            _is_known(self, changed, spot) for spot in self.repair.others
+        )
 
 
 def cases_of(plan: EvaluationPlan, done: Mapping[Case, AttemptRow]) -> Iterator[tuple[Variant, Case] | None]:
@@ -282,6 +309,15 @@ def cases_of(plan: EvaluationPlan, done: Mapping[Case, AttemptRow]) -> Iterator[
         while any(case not in done for case in asked):
             yield None
 
+    def ask_again(changed: Variant) -> Iterator[tuple[Variant, Case] | None]:
+        """Do again what differs, until one is harmed for sure."""
+        for spot in results.differing(changed.name)[:ASKED_AGAIN]:
+            for again in again_at(spot):
+                if results.harmed(changed.name) or results.is_harm(changed.name, spot) is not None:
+                    break
+                yield from ask((unchanged, again), (changed, again))
+                yield from wait()
+
     for changed in changes:
         for spot in spots_again(repair.own, changed.step):
             step = changed.step if spot.time > 1 else 0
@@ -296,19 +332,23 @@ def cases_of(plan: EvaluationPlan, done: Mapping[Case, AttemptRow]) -> Iterator[
             yield from ask(*(reversed(pair) if number % 2 else pair))
             if number + 1 >= least_pairs():
                 yield from wait()
-            if results.is_decided(changed.name, number + 1):
+                yield from ask_again(changed)
+            if results.harmed(changed.name) or results.is_decided(changed.name, number + 1):
                 break
         yield from wait()
-        if not results.is_enough(changed.name):
+        yield from ask_again(changed)
+        if results.harmed(changed.name) or not results.is_enough(changed.name):
             continue
         yield from ask(*((changed, spot) for spot in repair.others))
         yield from wait()
         fails = [spot for spot in repair.others if results.of(changed.name, spot) is False]
         yield from ask(*((unchanged, spot) for spot in fails))
         yield from wait()
-        if not results.harmed(changed.name):
+        yield from ask_again(changed)
+        if results.is_harmless(changed.name):
             yield from ask(*((variant, spot) for spot in repair.sealed for variant in (unchanged, changed)))
             yield from wait()
+            yield from ask_again(changed)
             return
 
 
@@ -366,7 +406,12 @@ def _proof_of(
     own = [run for case, run in by_case.items() if case.variant in (UNCHANGED, name)]
     chosen, sealed = results.pairs(name, repair.choosing), results.pairs(name, repair.sealed)
     at_fault = results.harmed(name)
-    harmed = [by_case[case_at(name, spot)].run for spot in at_fault]
+    differs = [spot for spot in results.differing(name) if results.is_harm(name, spot) is False]
+
+    def runs_at(spots: Iterable[Spot]) -> tuple[int, ...]:
+        runs = (by_case[case_at(name, spot)].run for spot in spots)
+        return tuple(run for run in runs if run is not None)
+
     tried = [spot for spot in repair.others if results.of(name, spot) is not None]
     proof = CandidateProof(
         candidate=candidate,
@@ -375,7 +420,8 @@ def _proof_of(
         evidence=evidence(chosen.mended, chosen.harmed),
         others=len(tried),
         others_harmed=len({*at_fault} & {*tried}),
-        harmed=tuple(run for run in harmed if run is not None),
+        harmed=runs_at(at_fault),
+        differs=runs_at(differs),
         sealed=sealed,
         run=next((run.run for run in reversed(made) if run.success), made[-1].run if made else None),
         runs=len(own),
@@ -397,7 +443,7 @@ def _outcome(
     if not again:
         return "not mended", "The failed run fails with it as well."
     if proof.harmed:
-        return "harmful", "Runs that succeed without it fail with it."
+        return "harmful", "Runs that succeed without it fail with it, again and again."
     if not repair.choosing and proof.again.unchanged:
         return "inconclusive", "The failed run succeeds without it as well."
     if not results.is_enough(name):
@@ -406,6 +452,9 @@ def _outcome(
         return "inconclusive", " ".join(filter(None, (alone, words, ended)))
     if any(not _is_known(results, name, spot) for spot in repair.others):
         return "inconclusive", ended or "Cases that passed before could not be judged."
+    if any(results.is_harm(name, spot) is None for spot in results.differing(name)):
+        why = "Runs that succeed without it fail with it, and not all were made again."
+        return "inconclusive", f"{why} {ended}".rstrip()
     if sealed.judged < len(repair.sealed):
         return "inconclusive", ended or "Sealed cases could not be judged."
     if not repair.choosing:
@@ -430,6 +479,11 @@ def _is_known(results: Results, name: str, spot: Spot) -> bool:
 
 def case_at(variant: str, spot: Spot) -> Case:
     return Case(variant=variant, task=spot.task, seed=spot.seed, time=spot.time)
+
+
+def again_at(spot: Spot) -> tuple[Spot, ...]:
+    """Return where a case is done again."""
+    return tuple(spot.replace(time=spot.time + _AGAIN * number) for number in range(1, TIMES_AGAIN + 1))
 
 
 def spots_again(own: Spot, step: int) -> tuple[Spot, ...]:

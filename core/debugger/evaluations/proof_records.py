@@ -5,6 +5,11 @@ from typing import Literal
 
 from core.schema.record import Record
 
+ASKED_AGAIN = 4
+"""Cases, at most, that fail with a change and not without it and are done again with and without it."""
+TIMES_AGAIN = 2
+"""How often each of them is: what fails only with the change each time is harmed by it."""
+
 
 class Candidate(Record):
     """A change of files that may mend a failed run."""
@@ -66,7 +71,7 @@ class RepairPlan(Record):
 Outcome = Literal["proven", "mended", "harmful", "not mended", "inconclusive", "not tried"]
 """``proven``: it mends, harms nothing that was tried, and holds on the sealed cases. ``mended``: it does where it was
 chosen, but not on the sealed cases, or there were too few cases to choose by or to seal. ``harmful``: something that
-passed fails."""
+passes fails with it, each time."""
 
 
 class Pairs(Record):
@@ -84,7 +89,8 @@ class Pairs(Record):
     """Pairs that succeed only without it."""
     low: float = -1.0
     high: float = 1.0
-    """The 95 % interval of the difference of the shares of successes (Newcombe)."""
+    """The 95 % interval of the difference of the shares of successes (Newcombe), as if the number of pairs had been given
+    beforehand."""
 
     @property
     def words(self) -> str:
@@ -107,7 +113,9 @@ class CandidateProof(Record):
     """Cases that had passed and were tried with it."""
     others_harmed: int = 0
     harmed: tuple[int, ...] = ()
-    """Runs with it that fail, where those without it pass."""
+    """Runs with it that fail, where those without it pass; one of them, at least, also when both are made again."""
+    differs: tuple[int, ...] = ()
+    """Runs with it that failed where those without it passed, and not so when both were made again."""
     sealed: Pairs = Pairs()
     run: int | None = None
     """The failed run again with it."""
@@ -120,6 +128,8 @@ class CandidateProof(Record):
     def sentence(self) -> str:
         """The figures, those of harm first."""
         parts = [f"{len(self.harmed)} harmed"] if self.harmed else []
+        if self.differs:
+            parts.append(f"{len(self.differs)} differ by chance")
         pairs = self.chosen if self.chosen.judged else self.again
         if pairs.judged:
             parts.append(pairs.words)

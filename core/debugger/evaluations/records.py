@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from core.debugger.evaluations.proof_records import Candidate, RepairPlan, Spot
+from core.debugger.evaluations.proof_records import ASKED_AGAIN, TIMES_AGAIN, Candidate, RepairPlan, Spot
 from core.schema.changes import NONE, Changes
 from core.schema.errors import UsageError
 from core.schema.record import Record
@@ -242,12 +242,14 @@ class BisectRequest(Request):
 LEAST_PAIRS, MOST_PAIRS = 5, 100
 """Pairs of runs by which a change is chosen at most."""
 _SEALED, _OTHERS = 4, 12
+_MOST_AGAIN = 2 * ASKED_AGAIN * TIMES_AGAIN
+"""Runs of what is done again since it fails with a change and not without it."""
 
 
 def most_runs(pairs: int) -> int:
     """Return how many runs the proof of one change makes at most."""
     again = 2  # From a step, and from the start.
-    return 2 * (again + pairs + _SEALED + _OTHERS)
+    return 2 * (again + pairs + _SEALED + _OTHERS) + _MOST_AGAIN
 
 
 class RepairRequest(Request):
@@ -338,7 +340,7 @@ class EvaluationPlan(Record):
 
     @property
     def is_chosen(self) -> bool:
-        """Whether its cases depend on what runs came to, so that a difference of variants would be that of the choice."""
+        """Whether its cases depend on what runs came to: a difference of variants would be one of the choice."""
         return self.kind == "repair" or bool(self.kind == "tasks" and self.only)
 
     @property
@@ -347,7 +349,7 @@ class EvaluationPlan(Record):
             return len(self.only)
         if self.repair is not None:
             each = len(self.variants) * (len(self.repair.choosing) + 2 + len(self.repair.others))
-            return each + 2 * len(self.repair.sealed)
+            return each + 2 * len(self.repair.sealed) + (len(self.variants) - 1) * _MOST_AGAIN
         return len(self.variants) * len(self.tasks) * len(self.seeds) * self.times
 
     def cases(self) -> Iterator[tuple[Variant, Case]]:

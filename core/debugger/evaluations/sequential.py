@@ -3,7 +3,10 @@
 ALPHA = 0.05
 """How often at most a change that does not help is taken for one that does."""
 BETA = 0.05
-"""How often at most one that helps as `HELPS` says is given up."""
+"""How often at most one that helps as `HELPS` says is given up, if there is no end of pairs.
+
+With an end it is given up more often: where all pairs differ, at 8 pairs in 1 - 0.95 ** 5, 23 %, of all cases.
+"""
 HELPS = 0.95
 """The share of differing pairs that a change wins which is worth finding."""
 ENOUGH = 1 / ALPHA

@@ -120,16 +120,52 @@ def test_a_change_that_breaks_what_passed_is_harmful_and_says_so_first(store):
     assert not any(case.seed in {spot.seed for spot in plan.repair.sealed} for case in cases)
 
 
-def test_harm_to_the_cases_to_choose_by_leaves_the_others_unharmed(store):
-    for number in range(3):
-        made(store, True, seed=100 + number)
-    plan = planned(store, pairs=14)
+def test_once_it_is_known_to_harm_no_further_run_is_made(store):
+    made(store, True, seed=100)
+    plan = planned(store, pairs=30)
     first = plan.repair.choosing[0].seed
-    plays = lambda case: case.seed >= 100 or with_it(case) != (case.seed == first)  # noqa: E731
-    _, proof = carried_out(store, plan, plays)
+    cases, proof = carried_out(store, plan, lambda case: with_it(case) != (case.seed == first))
     (candidate,) = proof.candidates
-    assert len(candidate.harmed) == 1
-    assert candidate.sentence.endswith("3 of 3 others unharmed")
+    assert candidate.outcome == "harmful"
+    assert candidate.sentence == "1 harmed, unchanged 1 of 5, changed 4 of 5"
+    assert len(cases) == 2 + 2 * 5 + 2 * 2
+    assert (cases[-1].seed, candidate.runs) == (first, len(cases))
+
+
+@pytest.mark.parametrize("seed", [1, 9, 100])
+def test_what_fails_once_with_the_change_and_not_again_keeps_no_proof_away(store, seed):
+    """A case to choose by, a sealed one, and one that passed before."""
+    made(store, True, seed=100)
+    plan = planned(store, pairs=8 if seed > 1 else 14)
+    sets = {1: plan.repair.choosing, 9: plan.repair.sealed, 100: plan.repair.others}
+    assert seed in [spot.seed for spot in sets[seed]]
+
+    def plays(case: Case) -> bool:
+        by_chance = case.seed == seed and case.time == 1
+        return not with_it(case) if by_chance else with_it(case) or case.seed == 100
+
+    cases, proof = carried_out(store, plan, plays)
+    (candidate,) = proof.candidates
+    assert candidate.outcome == "proven"
+    assert candidate.sentence.startswith("1 differ by chance, ")
+    assert (candidate.harmed, len(candidate.differs)) == ((), 1)
+    assert len([case for case in cases if case.seed == seed]) == 4
+    assert len(cases) <= plan.total
+
+
+def test_harm_that_could_not_be_looked_at_again_is_neither_harm_nor_none(store):
+    made(store, True, seed=100)
+    plan = planned(store)
+
+    def plays(case: Case) -> bool | None:
+        if case.seed == 100:
+            return None if case.time > 1 else not with_it(case)
+        return with_it(case)
+
+    cases, proof = carried_out(store, plan, plays)
+    assert proof.candidates[0].outcome == "inconclusive"
+    assert "not all were made again" in proof.candidates[0].why
+    assert not any(case.seed in {spot.seed for spot in plan.repair.sealed} for case in cases)
 
 
 def test_a_second_repair_of_a_run_learns_nothing_from_the_runs_with_the_first_change(store):

@@ -1,5 +1,6 @@
 """The command `repair`: changes that may mend failed runs, tried without writing any file, and what came of them."""
 
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,9 +17,9 @@ from core.debugger.causes.records import Cause
 from core.debugger.editing.files import AgentFiles
 from core.debugger.evaluations.engine import planned
 from core.debugger.evaluations.figures import done_of
-from core.debugger.evaluations.proof import check_failed, proof_of, repair_plan
+from core.debugger.evaluations.proof import check_failed, is_success, proof_of, repair_plan
 from core.debugger.evaluations.proof_records import Candidate, CandidateProof, Proof
-from core.debugger.evaluations.records import EvaluationPlan, RepairRequest
+from core.debugger.evaluations.records import EvaluationPlan, RepairRequest, RunLimits, Spent
 from core.debugger.evaluations.request import named, texts_in
 from core.debugger.repair.candidates import alike_runs, from_blocks, from_causes, from_files, keep, together
 from core.debugger.repair.proposing import ProposedChange, propose
@@ -41,6 +42,28 @@ class Failures(NamedTuple):
     row: RunRow
     causes: tuple[Cause, ...]
     alike: tuple[int, ...]
+
+
+class _Spending:
+    """What is spent of the limits of a command, by its proofs and LLMs together."""
+
+    def __init__(self, limits: RunLimits) -> None:
+        self._limits = limits
+        self._begun = time.monotonic()
+        self._calls, self._cost = 0, 0.0
+
+    def add(self, calls: int, cost: float | None) -> None:
+        """Count LLM calls, and what they cost in US dollars."""
+        self._calls += calls
+        self._cost += cost or 0.0
+
+    def left(self) -> dict[str, Any]:
+        """Return the limits that are left, as fields of a request; raises UsageError if one was reached."""
+        minutes = (time.monotonic() - self._begun) / 60
+        spent = Spent(calls=self._calls, cost=self._cost, minutes=minutes)
+        if reached := self._limits.reached(spent):
+            raise UsageError(f"{reached} Give a higher one with the same command, to go on.")
+        return self._limits.after(spent).model_dump()
 
 
 def repair(
@@ -87,12 +110,13 @@ def _repaired(
     files: AgentFiles,
 ) -> Iterator[tuple[Failures, Proof | None]]:
     """Yield each group of failures with what came of it; None if there is nothing to try."""
+    spending = _Spending(asked.limits())
     with reading(settings) as store:
         groups = _groups(asked, store, resources, files)
     for number, failures in enumerate(groups, 1):
         name = f"{asked.name} {number}" if asked.name and number > 1 else asked.name or ""
         try:
-            request, plan = _plan(asked, name, failures, settings, environments, resources, files)
+            request, plan = _plan(asked, name, failures, settings, environments, resources, files, spending)
         except UsageError as error:
             if not asked.evaluation:
                 raise
@@ -106,6 +130,9 @@ def _repaired(
             why = carried_out(request, plan, settings, environments, with_embedded).why
         with reading(settings) as store:
             proof = proof_of(store, request.name, plan, why)
+            row = evaluation_named(store, request.name)
+            for run in evaluated_runs(store, row.number) if row is not None else ():
+                spending.add(run.llm_calls, run.cost)
         if not asked.as_json:
             _print_proof(proof)
         yield failures, proof
@@ -122,13 +149,14 @@ def _groups(
     evaluation = evaluation_named(store, asked.evaluation)
     if evaluation is None:
         raise UsageError(f"There is no evaluation {asked.evaluation}.")
-    by_place: dict[tuple[str, str], list[tuple[RunRow, tuple[Cause, ...]]]] = {}
+    by_place: dict[tuple[str, str, str], list[tuple[RunRow, tuple[Cause, ...]]]] = {}
     runs = done_of(evaluated_runs(store, evaluation.number))
-    for row in store.rows([run.run for run in runs if run.run is not None and run.success is False]):
+    failed = [run for run in runs if is_success(run.success, run.outcome, touched=run.touched) is False]
+    for row in store.rows([run.run for run in failed if run.run is not None]):
         causes = causes_of(store, row.run, resources.changed(store.changes(row.run)), files)
         if causes:
             place = causes[0].place if causes[0].file else causes[0].kind
-            by_place.setdefault((row.preset, place), []).append((row, causes))
+            by_place.setdefault((row.preset, row.llm, place), []).append((row, causes))
     if not by_place:
         raise UsageError(f"The evaluation {asked.evaluation} has no failures to mend.")
     largest = sorted(by_place.values(), key=len, reverse=True)[: 1 if asked.optimise else asked.most]
@@ -143,6 +171,7 @@ def _plan(
     environments: Environments,
     resources: AgentResources,
     files: AgentFiles,
+    spending: _Spending,
 ) -> tuple[RepairRequest, EvaluationPlan]:
     """Return what is to be proved: that of an earlier start with this name, or candidates that are found now."""
     fields: dict[str, Any] = {
@@ -164,36 +193,39 @@ def _plan(
             given = _given(asked, own, files)
             if given is not None and given.files not in [each.files for each in plan.repair.candidates]:
                 raise UsageError(f"The proof {name} was begun with another change; choose another --name.")
+            fields |= {} if asked.no_runs else spending.left()
             request = RepairRequest(**fields, candidates=plan.repair.candidates)
             return request, plan.replace(only=())
         if asked.no_runs:
             raise UsageError(f'There is no proof "{name}". Prove a change first, without --no-runs.')
+    spending.left()  # Before an LLM is paid for a change.
     if asked.optimise:
-        fields |= _optimised(asked, failures, settings, environments)
+        fields |= _optimised(asked, failures, settings, environments, spending)
     with reading(settings) as store:
         if not asked.optimise:
             own = resources.changed(store.changes(failures.row.run))
-            check_failed(failures.row)  # Before an LLM is paid for a change.
-            fields["candidates"] = _candidates(asked, failures, store, settings, own, files)
-        request = named(RepairRequest.model_validate(fields))
+            check_failed(failures.row)
+            fields["candidates"] = _candidates(asked, failures, store, settings, own, files, spending)
+        request = named(RepairRequest.model_validate(fields | spending.left()))
         return request, repair_plan(request, store, environments)
 
 
 def _optimised(
-    asked: RepairOptions, failures: Failures, settings: Settings, environments: Environments
+    asked: RepairOptions,
+    failures: Failures,
+    settings: Settings,
+    environments: Environments,
+    spending: _Spending,
 ) -> dict[str, object]:
-    """Return the candidate that GEPA made, the cases that it was made by, and the limits that are left."""
+    """Return the candidate that GEPA made, and the cases that it was made by."""
     from core.cli.optimise import optimised
 
     made = optimised(asked, failures.row, settings, environments)
     if made.candidate is None:
         raise UsageError(f"GEPA found no texts that are better than those in use. {made.why}".rstrip())
-    limits = asked.limits()
-    if reached := limits.reached(made.spent):
-        raise UsageError(f"{reached} Give a higher one with the same command, to prove what GEPA has found.")
+    spending.add(made.spent.calls, made.spent.cost)
     # What passed is looked for in all stored runs: those of the evaluation are used.
-    proved_by = {"alike": (), "used": made.spots, "evaluation": ""}
-    return {"candidates": (made.candidate,), **proved_by, **limits.after(made.spent).model_dump()}
+    return {"candidates": (made.candidate,), "alike": (), "used": made.spots, "evaluation": ""}
 
 
 def _candidates(
@@ -203,6 +235,7 @@ def _candidates(
     settings: Settings,
     resources: AgentResources,
     files: AgentFiles,
+    spending: _Spending,
 ) -> tuple[Candidate, ...]:
     if (given := _given(asked, resources, files)) is not None:
         return (given,)
@@ -210,6 +243,7 @@ def _candidates(
     candidates += together(failures.causes, files, resources)
     if asked.llm:
         proposal = in_loop(_proposed(asked.llm, failures, store, settings, resources, files))
+        spending.add(proposal.calls, proposal.cost)
         cost = "no price known" if proposal.cost is None else f"${proposal.cost:.4g}"
         calls = count(proposal.calls, "LLM call")
         if proposal.candidate is not None:

@@ -198,7 +198,7 @@ def _stored_cases(
     ended: dict[Spot, list[bool]] = {}
     for each in rows:
         like = (each.preset, each.llm, each.environment) == (row.preset, row.llm, row.environment)
-        success = _judged(each.verdict.success, each.outcome, touched=each.touched)
+        success = is_success(each.verdict.success, each.outcome, touched=each.touched)
         if not like or each.parent_run is not None or each.run in changed or success is None:
             continue
         spot = Spot(task=each.task, seed=each.seed)
@@ -361,7 +361,7 @@ def proof_of(store: TraceStore, name: str, plan: EvaluationPlan, why: str = "") 
 
     def success(case: Case) -> bool | None:
         run = by_case.get(case)
-        return None if run is None else _judged(run.success, run.outcome, touched=run.touched)
+        return None if run is None else is_success(run.success, run.outcome, touched=run.touched)
 
     results = Results(_repair(plan), success)
     chosen = False
@@ -499,10 +499,10 @@ def _repair(plan: EvaluationPlan) -> RepairPlan:
 
 def _success(row: AttemptRow | None) -> bool | None:
     run = row.run if row is not None else None
-    return None if run is None else _judged(run.verdict.success, run.outcome, touched=run.touched)
+    return None if run is None else is_success(run.verdict.success, run.outcome, touched=run.touched)
 
 
-def _judged(success: bool | None, outcome: RunOutcome | None, *, touched: bool) -> bool | None:
+def is_success(success: bool | None, outcome: RunOutcome | None, *, touched: bool) -> bool | None:
     """Return whether a run succeeded; None if it failed with its world, or nobody could judge it.
 
     What a person had a hand in says nothing of the agent.

@@ -89,8 +89,8 @@ class Pairs(Record):
     """Pairs that succeed only without it."""
     low: float = -1.0
     high: float = 1.0
-    """The 95 % interval of the difference of the shares of successes (Newcombe), as if the number of pairs had been given
-    beforehand."""
+    """The 95 % interval of the difference of the shares of successes (Newcombe), as if it had been known how many
+    pairs there are."""
 
     @property
     def words(self) -> str:

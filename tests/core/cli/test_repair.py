@@ -108,7 +108,7 @@ def test_an_llm_proposes_blocks_which_are_checked_and_asked_for_once_more(inside
         )
 
     llm_server.otherwise = answer
-    words = ("--llm", "test-model", "--max-calls", 3, "--browser", need_chromium())
+    words = ("--llm", "test-model", "--max-calls", 5, "--browser", need_chromium())
     done = inside("repair", failed, *words)
     assert done.code == 1, done.err
     assert len(asked) == 2
@@ -142,6 +142,23 @@ def test_what_cannot_be_repaired_is_said_in_a_sentence(inside, given, why):
     done = inside("repair", *given)
     assert (done.code, done.out) == (2, "")
     assert why in done.err
+
+
+def test_failures_of_each_llm_are_mended_within_one_limit(inside, llm_server):
+    llm_server.otherwise = by_prompt
+    browser = ("--browser", need_chromium())
+    of_tasks = "--tasks miniwob/click-test-2 --seeds 0 --preset plain --llm test-model,second-model".split()
+    made = inside("eval", *of_tasks, "--name", "bad", *browser)
+    assert made.code == 0, made.err
+    words = ("repair", "--evaluation", "bad", "--change", folder_with(inside, MENDED), "--json", *browser)
+    done = inside(*words, "--max-calls", 3)
+    assert done.code == 1, done.err
+    (repair,) = done.json["repairs"]
+    assert "The limit of 3 LLM calls was reached." in repair["why"]
+    assert done.err.endswith(
+        "The limit of 3 LLM calls was reached. Give a higher one with the same command, to go on.\n"
+    )
+    assert len(llm_server.requests) == 2 + 3
 
 
 def rewrites(request):

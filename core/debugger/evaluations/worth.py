@@ -184,18 +184,21 @@ def keep_worth(memory: Memory, result: WorthResult) -> None:
     """Store a result in the library, in place of what was known of the same evaluation; raises LibraryError."""
     library, key = memory.library(), library_key(result.subject)
     same = (result.trace, result.evaluation, result.when)
-    number, version = next(
+    number, known = next(
         (
-            (number, known.version)
+            (number, known)
             for number, known in kept_results(library, [key])
             if (known.trace, known.evaluation, known.when) == same
         ),
         (None, None),
     )
+    version = known.version if known is not None else None
     entry = library.find(key) if result.subject.kind == "exemplar" else None
-    if version is None and entry is not None:
+    if entry is not None and version is None:
         saved = next((one.saved for one in library.versions(key) if one.current), entry.changed)
         version = entry.version if saved <= result.when else 0
+    elif entry is not None and known is not None and result.cases > known.cases and entry.version != version:
+        version = 0  # It was changed, and then gone on with.
     result = result.replace(version=version)
     library.proofs.save("worth", key, result.when, result.model_dump_json(), number=number)
 

@@ -99,6 +99,8 @@ def test_a_worth_keeps_the_version_that_was_measured(tmp_path) -> None:
     assert kept() == [1]
     keep_worth(memory, begun.replace(evaluation=2))
     assert kept() == [1, 0]
+    keep_worth(memory, begun.replace(cases=5))  # It was gone on with.
+    assert kept() == [0, 0]
     memory.close()
 
 

@@ -1,13 +1,18 @@
 """The command repair: changes that may mend a failed run, proved by runs with and without them."""
 
+from contextlib import closing
+
 import pytest
 
 from core.debugger.evaluations.local import MadeRuns
+from core.debugger.evaluations.records import EvaluationPlan, Variant
 from core.schema.task import Verdict
 from core.storage.resources import RESOURCES
+from core.trace.evaluations import create_evaluation
+from core.trace.records import CaseAttempt, Intervention
 from core.trace.store import TraceStore
 from tests.core.stage import need_chromium, on
-from tests.core.trace.making import start
+from tests.core.trace.making import start, write_step
 from tests.llm_server import Reply
 
 pytestmark = pytest.mark.browser
@@ -232,4 +237,33 @@ def test_gepa_rewrites_a_file_by_the_failures_of_an_evaluation_and_the_proof_on_
 def test_what_gepa_needs_is_asked_for(inside, words, said):
     done = inside("repair", "--evaluation", "bad", "--optimise", *words)
     assert done.code == 2
+    assert said in done.err
+
+
+@pytest.mark.parametrize(
+    ("is_touched", "said"),
+    [(False, 'There is no proof "mine".'), (True, "The evaluation bad has no failures to mend.")],
+)
+def test_runs_that_ended_at_a_limit_are_mended_and_touched_ones_are_not(inside, is_touched, said):
+    plan = EvaluationPlan(
+        variants=(Variant(preset="plain", llm="gpt"),), tasks=("miniwob/click-test-2",), seeds=(0,)
+    )
+    with closing(TraceStore.open(inside.db)) as store:
+        (case,) = (case for _, case in plan.cases())
+        number = create_evaluation(store, "bad", plan.model_dump_json())
+        begun = start(task="miniwob/click-test-2").replace(
+            llm="gpt", attempt=CaseAttempt(evaluation=number, case=case)
+        )
+        run = store.begin_run(begun)
+        write_step(store, run, 1)
+        store.end_run(
+            run,
+            outcome="budget",
+            verdict=Verdict(success=False if is_touched else None),
+            seconds=1.0,
+            seconds_in_llm=0.0,
+        )
+        if is_touched:
+            store.save_intervention(Intervention(run=run, step=1, kind="edit", who="me", when=1.0))
+    done = inside("repair", "--evaluation", "bad", "--no-runs", "--name", "mine")
     assert said in done.err

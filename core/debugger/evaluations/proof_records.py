@@ -129,7 +129,7 @@ class CandidateProof(Record):
         """The figures, those of harm first."""
         parts = [f"{len(self.harmed)} harmed"] if self.harmed else []
         if self.differs:
-            parts.append(f"{len(self.differs)} differ by chance")
+            parts.append(f"{len(self.differs)} failed by chance")
         pairs = self.chosen if self.chosen.judged else self.again
         if pairs.judged:
             parts.append(pairs.words)

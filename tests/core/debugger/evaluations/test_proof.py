@@ -5,6 +5,7 @@ from itertools import product
 
 import pytest
 
+from core.debugger.evaluations import proof as proof_module
 from core.debugger.evaluations.proof import cases_of, proof_of, repair_plan
 from core.debugger.evaluations.proof_records import Candidate, Proof, Spot
 from core.debugger.evaluations.records import EvaluationPlan, RepairRequest
@@ -97,6 +98,16 @@ def test_a_change_that_fails_like_the_run_is_given_up_after_one_pair(store):
     assert proof.candidates[0].outcome == "not mended"
 
 
+def test_the_cost_of_a_proof_is_that_of_all_tries(store, monkeypatch):
+    carried_out(store, planned(store), lambda case: False)
+    counted = proof_module.evaluated_runs(store, 1)
+    broken_off = counted[-1].replace(outcome="interrupted", run=1000)
+    tries = [each.replace(cost=0.5) for each in (*counted, broken_off)]
+    monkeypatch.setattr(proof_module, "evaluated_runs", lambda *asked: tries)
+    told = proof_of(store, "mine", planned(store))
+    assert (len(counted), told.runs, told.cost, told.candidates[0].cost) == (2, 2, 1.5, 1.5)
+
+
 def test_a_change_that_helps_here_alone_is_not_proven(store):
     plan = planned(store)
     cases, proof = carried_out(store, plan, lambda case: with_it(case) and case.seed == 0)
@@ -147,7 +158,7 @@ def test_what_fails_once_with_the_change_and_not_again_keeps_no_proof_away(store
     cases, proof = carried_out(store, plan, plays)
     (candidate,) = proof.candidates
     assert candidate.outcome == "proven"
-    assert candidate.sentence.startswith("1 differ by chance, ")
+    assert candidate.sentence.startswith("1 failed by chance, ")
     assert (candidate.harmed, len(candidate.differs)) == ((), 1)
     assert len([case for case in cases if case.seed == seed]) == 4
     assert len(cases) <= plan.total

@@ -15,10 +15,10 @@ from core.llm.rules.page import is_submit
 from core.llm.rules.policies import (
     Role,
     as_policy,
+    best_call,
     call_for_stage,
     ending,
     fitting_call,
-    helping_call,
     state_move,
 )
 from core.llm.rules.purchases import Stage, is_bought, purchase_move, stage_of
@@ -68,7 +68,7 @@ def _chosen(scene: Scene, role: Role) -> Move:
     if not scene.objective.facts.are_given:
         return move
     is_lost = isinstance(move.action, Stop) and not move.finishes
-    helps = helping_call(scene, role) if is_lost or is_elsewhere(scene) else None
+    helps = best_call(scene, role, is_whole=False) if is_lost or is_elsewhere(scene) else None
     return fitting_call(scene, role) or helps or move
 
 

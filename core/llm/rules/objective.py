@@ -190,9 +190,7 @@ def _clauses(text: str) -> list[Intent]:
     subject = ""
     intents: list[Intent] = []
     for clause in _BOUNDARY.split(quotes.bare):
-        clause = re.sub(
-            r"^(?:please|now|you should|and|then)\s+", "", (clause or "").strip(" .,;"), flags=re.I
-        )
+        clause = re.sub(r"^(?:please|now|you should|and|then)\s+", "", clause.strip(" .,;"), flags=re.I)
         clause = _WHEN_DONE.sub("", clause).strip(" .,;")
         if match := _ABOUT.match(clause):
             subject, clause = quotes.restore(match[1]), match[2] or ""
@@ -215,7 +213,7 @@ def _read_clause(clause: str, verb: str, rest: str, quotes: _Quotes) -> list[Int
         return _read_fill(text, verb, rest, quotes)
     if verb in _LOOKING and (match := _TYPED_BY.match(rest)):
         return [Intent(kind="fill", text=text, field=match[1], value=quotes.restore(match[2]))]
-    if kind is None or verb in _LOOKING:
+    if kind is None:
         return []
     spoken = re.sub(r"⟦\d+⟧", " ", rest)
     quoted = quotes.within(rest)

@@ -148,12 +148,7 @@ def fitting_call(scene: Scene, role: Role) -> Move | None:
         return None
     if turns and turns[-1].result.startswith("came back") and _covers(_plain(called), scene.objective):
         return stopped("The policy that was called has done it.", finishes=True)
-    return _best_call(scene, role, is_whole=True)
-
-
-def helping_call(scene: Scene, role: Role) -> Move | None:
-    """Return the call of a policy that is given something on the way to what the objective asks for."""
-    return _best_call(scene, role, is_whole=False)
+    return best_call(scene, role, is_whole=True)
 
 
 def call_for_stage(scene: Scene, role: Role, stage: Stage) -> Move | None:
@@ -201,10 +196,10 @@ def _covers(name: str, objective: Objective) -> bool:
     return all(related((verb,), roots(name)) for verb in objective.verbs - {"pay"})
 
 
-def _best_call(scene: Scene, role: Role, *, is_whole: bool) -> Move | None:
+def best_call(scene: Scene, role: Role, *, is_whole: bool) -> Move | None:
     """Return the best call that can be made: by the share of its name said, facts given, share of its description.
 
-    With `is_whole` the objective says the whole name, else half of it with a fact given.
+    With `is_whole` the objective says the whole name, else half of it with a fact given, as on the way there.
     """
     objective = scene.objective
     rated: list[tuple[float, int, float, Move]] = []

@@ -42,10 +42,7 @@ def is_irreversible(element: Element, objective: str = "") -> bool:
 
 def proposed(view: PromptView, permissible: Permissible, role: Role) -> Move:
     """Return a move that is permissible, or a stop if nothing is."""
-    view = as_policy(view, role)
-    scene = Scene.of(view, permissible)
-    move = _without_mistakes(view, scene, role)
-    move = ending(corrected(view, scene, move), view, scene, role)
+    move = best_move(view, permissible, role)
     problem = permissible.problem(move.action)
     if problem is None:
         return move
@@ -53,6 +50,14 @@ def proposed(view: PromptView, permissible: Permissible, role: Role) -> Move:
     if permissible.action("stop") is None and row is not None:
         return Move(act("click", row.ref), f"Nothing that the task names is permissible; {row.label} is.")
     return stopped(f"The action that the task names is not permissible: {problem}")
+
+
+def best_move(view: PromptView, permissible: Permissible, role: Role) -> Move:
+    """Return the move that the words fit best, a stop if they fit none; it may not be permissible."""
+    view = as_policy(view, role)
+    scene = Scene.of(view, permissible)
+    move = _without_mistakes(view, scene, role)
+    return ending(corrected(view, scene, move), view, scene, role)
 
 
 def _chosen(scene: Scene, role: Role) -> Move:

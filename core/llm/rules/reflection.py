@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
-from core.llm.rules.decisions import is_irreversible, next_move, proposed, without
+from core.llm.rules.decisions import best_move, is_irreversible, next_move, without
 from core.llm.rules.moves import PART, Move, Scene, act, action_of, described, part_of
 from core.llm.rules.objective import Objective
 from core.llm.rules.page import ALERT_ROLES, FIELD_ROLES, offered_by
@@ -269,15 +269,19 @@ def other_actions(view: PromptView, permissible: Permissible, role: Role) -> tup
     There are fewer, or none, if nothing else in the page is near to what
     the objective names.
     """
-    read = (_read(text, view.observation) for text in (view.action, *view.unwanted))
-    excluded = [one for one in read if one is not None]
+    # What was typed belongs into another field; the next step of a form is no remedy.
+    chosen = _read(view.action, view.observation)
+    entered = chosen.text if isinstance(chosen, Type) else None
+    unwanted = (_read(text, view.observation) for text in view.unwanted)
+    excluded = [one for one in (chosen, *unwanted) if one is not None]
     left = permissible
     for one in excluded:
         left = without(left, one)
     mark, part = PART.match(view.thought), part_of(view.thought)
     others: dict[Action, str] = {}
-    for action, why in (*_next_best(view, left, role), *_near(view, left, next(iter(excluded), None))):
-        if action not in excluded and part_of(why) in (0, part):
+    for action, why in (*_next_best(view, left, role), *_near(view, left, chosen)):
+        is_other = action not in excluded and entered in (None, getattr(action, "text", None))
+        if is_other and part_of(why) in (0, part):
             others.setdefault(action, mark[0] + why if mark is not None and not part_of(why) else why)
     if not others or not view.count:
         return [], "There is nothing else to try."
@@ -287,8 +291,8 @@ def other_actions(view: PromptView, permissible: Permissible, role: Role) -> tup
 def _next_best(view: PromptView, permissible: Permissible, role: Role) -> Iterable[tuple[Action, str]]:
     """Return what would be proposed, one after the other, with what was proposed before ruled out."""
     for _ in range(view.count):
-        move = proposed(view, permissible, role)
-        if move.action.name in _IDLE:
+        move = best_move(view, permissible, role)
+        if move.action.name in _IDLE or permissible.problem(move.action):
             break
         yield move.action, move.why
         less = without(permissible, move.action)

@@ -84,6 +84,7 @@ async def test_neither_the_chosen_action_nor_an_unwanted_one_is_a_remedy() -> No
 
 async def test_where_the_page_has_nothing_else_there_is_none() -> None:
     assert await read(remedies_for(SAVE, 'button "Save"', "click [1]")) == []
+    assert await read(remedies_for(SAVE, 'link "Skip to the content"\nlink "Log out"', "stop []")) == []
 
 
 async def test_nothing_that_cannot_be_undone_is_a_remedy_where_the_task_does_not_name_it() -> None:
@@ -106,6 +107,8 @@ async def test_a_remedy_for_a_filled_field_is_another_field_and_not_the_next_ste
         )
     )
     assert found == ["type [2] [bob]"]
+    form = 'textbox "From"\ntextbox "To"\nbutton "Search flights"'
+    assert await read(remedies_for("Find flights from Oslo to Rome.", form, "type [1] [Oslo]")) == []
 
 
 async def test_a_remedy_for_an_option_is_another_option_of_the_same_list() -> None:

@@ -146,6 +146,11 @@ def test_ordinary_objectives_give_no_facts(objective: str):
         ("Cancel the booking K7XW2P.", BOOKING, "click [3]"),
         ("Cancel the booking K7XW2P.", CANCELLED, "stop []"),
         ("In booking K7XW2P, change the title to Dr.", BOOKING, "click [2]"),
+        ("Select B4Q2QU and click Submit.", 'radio "CX"\nradio "B4Q2QU"\nbutton "Submit"', "check [2]"),
+        ("Select A, B4Q2QU and click Submit.", 'checkbox "A"\ncheckbox "B4Q2QU"\nlink "Submit"', "check [1]"),
+        ("Choose K7XW2P and cancel it.", 'radio "K7XW2P"\nbutton "Cancel"', "check [1]"),
+        ("Choose K7XW2P and cancel it.", 'radio "K7XW2P" checked\nbutton "Cancel"', "click [2]"),
+        ("Choose K7XW2P.", LOOKUP, "type [2] [K7XW2P]"),
     ],
 )
 async def test_a_form_gets_what_the_objective_gives_and_other_pages_are_left(objective, page, action):

@@ -34,7 +34,7 @@ _MONEY = re.compile(
 )
 _PLACE = r"[A-Z][^,.;:()?]*?(?:\s*\([A-Z]{3,4}\))?"
 _ROUTE = re.compile(
-    rf"\bfrom\s+({_PLACE})\s+to\s+({_PLACE})"
+    rf"(?<!mail )(?<!mails )(?<!message )(?<!messages )\bfrom\s+({_PLACE})\s+to\s+({_PLACE})"
     r"(?=\s+(?:on|in|at|for|with|leaving|departing|and|by)\b|\s*[,.;:?(]|\s*$)"
 )
 _BRACKETED = re.compile(r"\(([A-Z]{3,4})\)\s*$")

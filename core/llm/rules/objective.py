@@ -303,9 +303,11 @@ def _read_fill(text: str, verb: str, rest: str, quotes: _Quotes) -> list[Intent]
 
 _NAME = r"@?[A-Z][\w-]+"
 _MESSAGE = re.compile(
-    rf"\b(?:by|from)\s+(?P<writer>{_NAME})\s+and\s+(?P<verb>forward|reply)\b.*?"
+    r"(?:(?i:^(?:please\s+)?(?P<first>forward|reply)\b[^.;]*?\b(?:e-?mail|message)s?)\s+)?"
+    rf"\b(?:by|from)\s+(?P<writer>{_NAME})(?:\s+and\s+(?P<verb>forward|reply)|(?(first)|(?!)))\b.*?"
     rf"(?:\bto\s+(?P<receiver>{_NAME})|(?P<words>⟦\d+⟧))"
 )
+"""As in ``the email by Ann and forward it to Bob``, or in ``Forward the email from Ann to Bob``."""
 
 
 def _message_request(text: str) -> list[Intent]:
@@ -315,8 +317,9 @@ def _message_request(text: str) -> list[Intent]:
     if match is None:
         return []
     field, value = ("to", match["receiver"]) if match["receiver"] else ("message", match["words"])
+    verb = (match["verb"] or match["first"]).casefold()
     return [
-        Intent(kind="click", names=(match["verb"],), text=text, subject=match["writer"]),
+        Intent(kind="click", names=(verb,), text=text, subject=match["writer"]),
         Intent(kind="fill", field=field, value=quotes.restore(value), text=text),
         Intent(kind="click", names=("send",), text=text),
     ]

@@ -40,6 +40,8 @@ def test_an_objective_becomes_its_parts_in_their_order(
     [
         ("Delete all messages from Ann.", "Ann", []),
         ("Find the email by Ann and forward that email to Bob.", "Ann", ["Bob"]),
+        ("Forward the email from Ann to Bob.", "Ann", ["Bob"]),
+        ('Please reply to the message from Ann with "Hi".', "Ann", ["Hi"]),
         ('Find the email by Ann and reply to them with the text "Good day."', "Ann", ["Good day."]),
     ],
 )

@@ -128,7 +128,13 @@ def test_where_only_details_change_nothing_else_is_given():
 
 
 @pytest.mark.parametrize(
-    "objective", ['Enter "B4Q2QU" into the field.', "Click on the 3rd box.", "Find 7 up."]
+    "objective",
+    [
+        'Enter "B4Q2QU" into the field.',
+        "Click on the 3rd box.",
+        "Find 7 up.",
+        "Forward the email from Ann to Bob.",
+    ],
 )
 def test_ordinary_objectives_give_no_facts(objective: str):
     assert not Facts(objective).are_given

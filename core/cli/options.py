@@ -243,8 +243,9 @@ class Measured(Proved):
         from core.cli.evaluation_report import ReportOutput
         from core.trace.run_files import check_place
 
+        database = self.settings().database
         for path in filter(None, (self.csv, self.html)):
-            check_place(path)
+            check_place(path, database)
         return ReportOutput(
             as_json=self.as_json, csv=self.csv, html=self.html, name_failures=self.name_failures or ""
         )

@@ -26,8 +26,7 @@ def export_run(database: Path, run: int, form: str, path: str, *, content: bool 
     UsageError if it cannot be written, and TraceError.
     """
     target = expanded(path)
-    if os.path.realpath(target) == os.path.realpath(database):
-        raise UsageError(f"{path} is the database that the run is in; choose another file.")
+    _refuse_own(target, database)
     chosen = format_named(form)
     store = TraceStore.open(database, read_only=True)
     with closing(store), without_secrets(store, run) as hidden:
@@ -39,21 +38,32 @@ def export_run(database: Path, run: int, form: str, path: str, *, content: bool 
 def write_file(path: Path, data: bytes) -> None:
     """Write a file, which is replaced whole or not at all.
 
-    Raises UsageError if it cannot be written, or would replace an SQLite database by what is none.
+    Raises UsageError if it cannot be written, or would replace an SQLite database: a repro file replaces an older
+    one.
     """
-    if is_database(path) and not data.startswith(DATABASE_MAGIC):
-        raise UsageError(f"{path} is a database, and is not overwritten; choose another file.")
+    if not (data.startswith(DATABASE_MAGIC) and is_repro(path, exported=True)):
+        _refuse_database(path)
     try:
         _write(path, data)
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}.") from error
 
 
+def _refuse_own(path: Path, database: Path) -> None:
+    if os.path.realpath(path) == os.path.realpath(database):
+        raise UsageError(f"{path} is the database of the runs; choose another file.")
+
+
+def _refuse_database(path: Path) -> None:
+    if is_database(path):
+        raise UsageError(f"{path} is a database, and is not overwritten; choose another file.")
+
+
 def _write(path: Path, data: bytes) -> None:
     if path.is_symlink() or (path.exists() and not path.is_file()):
         path.write_bytes(data)  # Such as /dev/stdout: there is nothing to replace.
         return
-    unfinished = path.with_name(f".{path.name}.unfinished")
+    unfinished = _unfinished(path)
     try:
         unfinished.write_bytes(data)
         os.replace(unfinished, path)
@@ -61,10 +71,27 @@ def _write(path: Path, data: bytes) -> None:
         unfinished.unlink(missing_ok=True)
 
 
-def check_place(path: Path) -> None:
-    """Raise UsageError if no file can be written at `path`, to tell so before what takes long."""
-    if path.is_dir() or not os.access(path if path.exists() and not path.is_file() else path.parent, os.W_OK):
-        raise UsageError(f"{path} cannot be written: choose a file in a folder that exists and is writable.")
+def _unfinished(path: Path) -> Path:
+    """Return where a file is written before it takes its place."""
+    return path.with_name(f".{path.name}.unfinished")
+
+
+def check_place(path: Path, database: Path) -> None:
+    """Raise UsageError if no report can be written at `path`, to tell so before the runs are made in `database`."""
+    _refuse_own(path, database)
+    _refuse_database(path)
+    try:
+        if os.path.exists(path) and (os.path.islink(path) or not os.path.isfile(path)):
+            if os.path.isdir(path) or not os.access(path, os.W_OK):
+                raise PermissionError
+        else:
+            place = _unfinished(Path(os.path.realpath(path)))
+            place.touch()
+            place.unlink()
+    except OSError as error:
+        raise UsageError(
+            f"{path} cannot be written: choose a file with a short name, in a folder that exists and is writable."
+        ) from error
 
 
 def import_run(store: TraceStore, path: Path) -> tuple[int | None, str]:

@@ -24,6 +24,8 @@ MOST_BYTES = 4 << 30
 """Bytes that a repro file may have."""
 _AT = 68
 """Where SQLite's header has the application id."""
+_WRITTEN_AT = 18
+"""Where SQLite's header has how the database is written: 2 is with a log beside it."""
 
 
 class ReproContent(Record):
@@ -73,14 +75,15 @@ def import_summary(name: str, content: ReproContent, run: int | None, options: s
     return f"{name} was imported as run {run}{alone}. {repeated}"
 
 
-def is_repro(path: Path) -> bool:
-    """Whether the file is a trace database, by its header."""
+def is_repro(path: Path, *, exported: bool = False) -> bool:
+    """Whether the file is a trace database, by its header; with `exported` one that no runs are recorded into."""
     try:
         with open_regular(path, most=sys.maxsize) as file:
             head = file.read(_AT + 4)
     except (OSError, DataError):
         return False
-    return head.startswith(DATABASE_MAGIC) and int.from_bytes(head[_AT : _AT + 4], "big") == APPLICATION_ID
+    is_trace = head.startswith(DATABASE_MAGIC) and int.from_bytes(head[_AT:], "big") == APPLICATION_ID
+    return is_trace and not (exported and head[_WRITTEN_AT] == 2)
 
 
 def import_repro(store: TraceStore, path: Path, *, dry_run: bool = False) -> tuple[ReproContent, int | None]:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from core.debugger.evaluations.engine import planned
+from core.exemplars.library.store import Library
 from core.schema.step import Observed, record_of
 from core.trace.evaluations import attempts_of, evaluation_named, process_doing
 from core.trace.store import TraceStore
@@ -225,14 +226,23 @@ def test_a_task_that_cannot_be_begun_is_tried_twice_and_counted_as_failed(inside
         (("--name", "none", "--resume"), "There is no"),
         (("--tasks", "miniwob/click-link", "--csv", "/nowhere/x.csv"), "/nowhere/x.csv cannot be written"),
         (("--tasks", "miniwob/click-link", "--html", "."), ". cannot be written"),
+        (("--tasks", "miniwob/click-link", "--csv", "a" * 300), "cannot be written"),
+        (("--tasks", "miniwob/click-link", "--html", "a" * 250), "cannot be written"),
+        (("--tasks", "miniwob/click-link", "--csv", "dangling.csv"), "dangling.csv cannot be written"),
+        (("--tasks", "miniwob/click-link", "--csv", "exemplars.db"), "exemplars.db is a database"),
+        (("--tasks", "miniwob/click-link", "--csv", "new.db", "--db", "new.db"), "new.db is the database"),
         ((), "No task is selected"),
     ],
 )
 def test_bad_usage_has_the_code_2_or_3_and_a_sentence(inside, more, said):
+    (inside.folder / "dangling.csv").symlink_to("nowhere/x.csv")
+    Library.open(inside.folder / "exemplars.db").close()
     done = inside("eval", "--llm", "rules", *more)
     assert done.code in (2, 3)
     assert said in done.err
+    assert "Traceback" not in done.err
     assert not inside.db.exists()
+    assert not (inside.folder / "new.db").exists()
 
 
 @pytest.mark.browser

@@ -1,5 +1,6 @@
 import pytest
 
+from core.exemplars.library.store import Library
 from core.schema.errors import NotInTraceError, UsageError
 from core.trace.repro.importer import is_repro
 from core.trace.run_files import export_run
@@ -41,14 +42,20 @@ def test_a_form_or_place_that_cannot_be_used_is_reported(database, form, path, s
 
 
 def test_no_database_is_overwritten_but_an_older_repro_file(database, tmp_path):
-    other, before = tmp_path / "other.db", database.read_bytes()
-    other.write_bytes(before)
-    for form, path in (("html", database), ("html", other), ("repro", database)):
-        with pytest.raises(UsageError, match="database"):
-            export_run(database, 1, form, str(path))
-    assert (database.read_bytes(), other.read_bytes()) == (before, before)
-    export_run(database, 1, "repro", str(other))
-    assert is_repro(other)
+    other, library, older = (tmp_path / name for name in ("other.db", "exemplars.db", "older.db"))
+    other.write_bytes(database.read_bytes())
+    Library.open(library).close()
+    before = {path: path.read_bytes() for path in (database, other, library)}
+    for form in ("html", "repro"):
+        for path in before:
+            with pytest.raises(UsageError, match="database"):
+                export_run(database, 1, form, str(path))
+    assert {path: path.read_bytes() for path in before} == before
+    for _ in range(2):
+        export_run(database, 1, "repro", str(older))
+        assert is_repro(older)
+    with pytest.raises(UsageError, match="database"):
+        export_run(database, 1, "html", str(older))
 
 
 def test_a_run_that_is_not_there_leaves_the_older_file_alone(database, tmp_path):

@@ -37,21 +37,33 @@ TASKS_ARE = (
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 _SHOWN = """(() => {
-  const shows = (el) => el.checkVisibility({ visibilityProperty: true, checkVisibilityCSS: true });
-  const textOf = (node) => (node.nodeType === 3 ? node.data : node.nodeType === 1 && shows(node) ? node.innerText : "");
+  const { checkVisibility, matches } = Element.prototype;
+  const get = (type, name, node) => { try { return Reflect.get(type.prototype, name, node); } catch { return null; } };
+  const shows = (el) => checkVisibility.call(el, { visibilityProperty: true, checkVisibilityCSS: true });
+  const textOf = (node) => {
+    const kind = get(Node, "nodeType", node);
+    if (kind !== 1 || !shows(node)) return kind === 3 ? node.data : "";
+    const inline = getComputedStyle(node).display.startsWith("inline") && !matches.call(node, "br");
+    const text = get(HTMLElement, "innerText", node) ?? "";
+    return inline ? text : `\\n${text}\\n`;
+  };
   const texts = [];
   const read = (root) => {
-    texts.push(root.innerText ?? Array.from(root.childNodes, textOf).join(" "));
+    texts.push(root.innerText ?? Array.from(root.childNodes, textOf).join(""));
     for (const el of root.querySelectorAll("*")) {
-      const inner = el.shadowRoot ?? el.contentDocument?.body;
-      const typed = el.matches("input:not([type=password], [type=checkbox], [type=radio]), textarea");
+      const inner = get(Element, "shadowRoot", el) ?? get(Document, "body", el.contentDocument);
+      const typed = matches.call(el, "input:not([type=password], [type=checkbox], [type=radio]), textarea");
       if ((inner || typed) && shows(el)) inner ? read(inner) : texts.push(el.value);
     }
   };
-  if (document.body) read(document.body);
+  const body = get(Document, "body", document);
+  if (body) read(body);
   return texts.join("\\n");
 })()"""
-"""Gives the text that the page shows, with its fields, its open shadow roots, and its frames of the same site."""
+"""Gives the text that the page shows, with its fields, its open shadow roots, and its frames of the same origin.
+
+What has a name hides the member of that name of its form or document: those of the prototypes are used.
+"""
 
 _TRUTH = '((value) => value instanceof Function || typeof value?.then === "function" ? null : Boolean(value))'
 """Null for what is true whatever it comes to."""
@@ -92,7 +104,9 @@ async def judge_page(judge: Judge, page: PageDriver, answer: str) -> Verdict:
     failures = await _simple_failures(judge, page, answer)
     unreadable: list[str] = []
     if judge.element is not None:
-        found = await _evaluated(f"document.querySelector({json.dumps(judge.element)}) !== null", page)
+        found = await _evaluated(
+            f"Document.prototype.querySelector.call(document, {json.dumps(judge.element)}) !== null", page
+        )
         if found is None:
             unreadable.append(f"{judge.element} is not a CSS selector that the browser can read.")
         elif found is False:

@@ -128,6 +128,7 @@ def test_all_problems_are_listed_together(tmp_path):
         (TOML.replace("localhost:8000", f"./{'a' * 300}"), "there is no such file"),
         (TOML.replace("localhost:8000", "./a\\u0000b"), '"url" = '),
         (f'{TOML}upload_folders = ["~nobody-of-this-name/x"]', "there is no folder "),
+        (f'{TOML}upload_folders = ["~a\\u0000b"]', "there is no folder "),
         (f'{TOML}upload_folders = ["{"a" * 300}"]', "there is no folder "),
         (
             TOML.replace('"12 EUR"', "12"),
@@ -181,11 +182,15 @@ PAGE = """<title>Lamp</title><body><h1>A  small
  lamp</h1><button class="buy">Buy</button><script>var price = 12;</script>
 <iframe srcdoc="<p>In the frame<p><input value='in its field'>"></iframe>
 <iframe srcdoc="<p>unseen frame" style="display: none"></iframe>
-<my-box></my-box><my-box hidden></my-box>
+<my-box></my-box><my-box hidden></my-box><embed name="body"><embed name="querySelector">
+<form>in the form<fieldset name="matches"></fieldset><fieldset name="checkVisibility"></fieldset></form>
 <input value="typed"><textarea>in the area</textarea><input type="password" value="swordfish">
 <input value="unseen field" style="visibility: hidden"><div hidden>unseen text</div>
 <script>for (const box of document.querySelectorAll("my-box")) box.attachShadow({ mode: "open" }).innerHTML =
-  (box.hidden ? "unseen box" : "In the box") + "<style>p { color: red }</style><p hidden>unseen <input value=part>";
+  (box.hidden ? "unseen box" : "In the box") + "<style>p { color: red }</style>" +
+  "<p hidden>unseen <input value=part></p>" +
+  "<form><fieldset name=nodeType></fieldset><fieldset name=innerText></fieldset>in its form</form>" +
+  "<span>by</span>, <b>w</b>ord<p>apart</p>from<br>it";
 </script>"""
 
 
@@ -202,6 +207,7 @@ PAGE = """<title>Lamp</title><body><h1>A  small
         ({"must_include": ["a SMALL lamp", "Buy"]}, "", True),
         ({"must_include": ["a small lamp", "chair"]}, "", False),
         ({"must_include": ["in the frame", "in its field", "in the box", "typed", "in the area"]}, "", True),
+        ({"must_include": ["in the form", "in its form", "by, word apart from it"]}, "", True),
         ({"must_include": ["unseen"]}, "", False),
         ({"must_include": ["swordfish"]}, "", False),
         ({"must_include": ["color"]}, "", False),

@@ -6,8 +6,7 @@ import re
 from collections.abc import Collection, Sequence
 
 from core.agent.abstraction import telling_words
-from core.agent.spaces.file import Backup, SpaceState, StateSpace
-from core.agent.spaces.macros import filled
+from core.agent.spaces.file import Backup, SpaceState, StateSpace, filled
 from core.agent.spaces.reading import cut_to
 from core.llm.costs import count_tokens
 from core.schema.action import Action

@@ -3,10 +3,11 @@
 It checks the names in a file: states that actions lead to, arguments that steps use, patterns and expressions.
 """
 
+import json
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, product
 from pathlib import Path
 from typing import Annotated
 
@@ -27,6 +28,8 @@ NAME = r"[A-Za-z][A-Za-z0-9_]*"
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _VALUES = ("1", "up", "accept", "1,1")
 """Wherever the value of an argument may stand in an action, one of these can be read."""
+_MOST_TRIED = 4096
+"""How many actions a step is tried as."""
 
 
 def _selector(text: str) -> str:
@@ -254,10 +257,10 @@ def _action_problems(
             yield (*where, "from_page"), f'the values of "{parameter.name}" cannot be found: {problem}.'
         if parameter.from_page is not None and parameter.choices:
             yield (*where, "choices"), f'"{parameter.name}" has choices and from_page: keep one.'
-    arguments = tuple(parameter.name for parameter in action.parameter)
+    arguments = {parameter.name: parameter.choices for parameter in action.parameter}
     options = ("choice", "choice_ref", "group") if action.option_groups is not None else ()
     for step in action.does:
-        yield from _step_problems((*place, "does"), step, (*arguments, *options))
+        yield from _step_problems((*place, "does"), step, dict.fromkeys(options, ()) | arguments)
     for text in action.remembers.values():
         used = PLACEHOLDER.findall(text)
         yield from _unknown((*place, "remembers"), "there is no argument", used, arguments)
@@ -275,30 +278,46 @@ def _action_problems(
 def _backup_problems(space: StateSpace, backup: Backup) -> Iterator[Problem]:
     if backup.choose_at > backup.transitions:
         yield ("backup", "choose_at"), "choose_at is greater than transitions, when the run is already over."
-    yield from _step_problems(("backup", "returns"), backup.returns, ("url", "candidate"))
+    yield from _step_problems(("backup", "returns"), backup.returns, {"url": (), "candidate": ()})
     actions = tuple(action.name for state in space.state for action in state.action)
     yield from _unknown(("backup", "last_actions"), "there is no action", backup.last_actions, actions)
     if not any(state.candidate for state in space.state):
         yield ("backup",), "no state has a candidate, so nothing could be chosen when the budget is used up."
 
 
-def _step_problems(place: Location, step: str, arguments: tuple[str, ...]) -> Iterator[Problem]:
+def _step_problems(place: Location, step: str, arguments: Mapping[str, tuple[str, ...]]) -> Iterator[Problem]:
+    """Give what is wrong with a step; `arguments` are the choices of each by name, none where any value may do."""
     yield from _unknown(place, f'"{step}" uses', PLACEHOLDER.findall(step), arguments)
-    if why := _not_an_action(step):
+    if why := _not_an_action(step, arguments):
         yield place, f"{step!r} is not an action of a page: {why}"
 
 
-def _not_an_action(step: str) -> str:
+def _not_an_action(step: str, arguments: Mapping[str, tuple[str, ...]]) -> str:
     """Return why a step cannot be read whatever the values of its arguments are; empty if it can be."""
+    names = sorted(set(PLACEHOLDER.findall(step)))
+    values = product(*(arguments.get(name) or _VALUES for name in names))
     why: list[str] = []
-    for value in _VALUES:
+    for chosen in islice(values, _MOST_TRIED):
         try:
-            parse_action(PLACEHOLDER.sub(value, step))
+            parse_action(filled(step, dict(zip(names, chosen, strict=True))))
         except ActionSyntaxError as error:
             why.append(str(error))
         else:
             return ""
     return why[0]
+
+
+def filled(template: str, values: Mapping[str, str]) -> str:
+    """Return the template with its values, each as it has to be written where it stands."""
+
+    def written(match: re.Match[str]) -> str:
+        value = values.get(match[1], "")
+        part = template[template.rfind("[", 0, match.start()) : match.start()]
+        if part.count('"') % 2:
+            value = json.dumps(value, ensure_ascii=False)[1:-1]
+        return re.sub(r"([\\\[\]])", r"\\\1", value)
+
+    return PLACEHOLDER.sub(written, template)
 
 
 def _unknown(place: Location, said: str, names: Iterable[str], known: Collection[str]) -> Iterator[Problem]:

@@ -4,10 +4,9 @@ Each page action is filled in when its turn comes, because the one before may ha
 """
 
 import json
-import re
 from collections.abc import Mapping
 
-from core.agent.spaces.file import PLACEHOLDER, SpaceAction, SpaceState
+from core.agent.spaces.file import PLACEHOLDER, SpaceAction, SpaceState, filled
 from core.agent.spaces.recognition import option_groups
 from core.browser.page import Page
 from core.schema.action import Action, Named, RefTarget, RoleTarget, XPathTarget
@@ -83,19 +82,6 @@ def fill(
 def _optional(action: SpaceAction, used: set[str]) -> bool:
     """Return whether a step uses an argument that may be left out: without it the step is left out as well."""
     return any(parameter.name in used and not parameter.required for parameter in action.parameter)
-
-
-def filled(template: str, values: Mapping[str, str]) -> str:
-    """Return the template with its values, each as it has to be written where it stands."""
-
-    def written(match: re.Match[str]) -> str:
-        value = values.get(match[1], "")
-        part = template[template.rfind("[", 0, match.start()) : match.start()]
-        if part.count('"') % 2:
-            value = json.dumps(value, ensure_ascii=False)[1:-1]
-        return re.sub(r"([\\\[\]])", r"\\\1", value)
-
-    return PLACEHOLDER.sub(written, template)
 
 
 # Memory

@@ -23,6 +23,11 @@ def test_a_space_keeps_its_name_its_states_and_its_text(space):
         ("does = ['click [link \"Back\"]']", "does = ['click']", "lacks target"),
         ("does = ['click [link \"Back\"]']", "does = ['type [3]']", "lacks text"),
         ("does = ['click [link \"Back\"]']", "does = ['click [3']", "bracket that is not closed"),
+        (
+            "does = ['click [link \"Next\"]']",
+            "does = ['scroll [{way}]']\nparameter = [{ name = 'way', choices = ['a', 'b'] }]",
+            "cannot use direction",
+        ),
         ('name = "max_price"', 'name = "words"', 'two arguments called "words"'),
         ('sets_aside = "item"', 'sets_aside = "itme"', 'no candidate "itme"; did you mean item?'),
         ('marks = "item"', 'marks = "itme"', 'no argument "itme"; did you mean item?'),
@@ -55,10 +60,19 @@ def test_a_mistake_is_reported_with_file_line_and_the_nearest_name(space_path, o
 
 @pytest.mark.parametrize(
     "step",
-    ["scroll [{words}]", "answer_dialog [{words}]", "click_at [{words}] [2]", "click [1] [at={words}]"],
+    [
+        "scroll [{words}]",
+        "answer_dialog [{words}]",
+        "click_at [{words}] [2]",
+        "click [1] [at={words}]",
+        "scroll [{words}] [{max_price}]",
+        "{part} [up]",
+    ],
 )
 def test_an_argument_may_stand_for_any_part_of_an_action(space_path, step):
-    text = SHOP.replace("does = [", f"does = ['{step}', ", 1)
+    part = '[[state.action.parameter]]\nname = "part"\nchoices = ["scroll"]\n\n'
+    text = SHOP.replace("[[state.action.parameter]]", f"{part}[[state.action.parameter]]", 1)
+    text = text.replace("does = [", f"does = ['{step}', ", 1)
     space_path.write_text(text, encoding="utf-8")
     assert read_space(space_path).state[0].action[0].does[0] == step
 

@@ -1,7 +1,7 @@
 """Conditions in the instruction of a policy: ``{% if permitted("note") %}``, where not all actions are permissible."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from itertools import count
 
@@ -24,6 +24,7 @@ _ALLOWED = (
     nodes.Const,
 )
 _ALONE = re.compile(r"^[ \t]*(\{%[^%]*%\})[ \t]*\n", re.MULTILINE)
+_OPENS, _CLOSES = re.compile(r"\{%[-+]?\s*if\b"), re.compile(r"\{%[-+]?\s*endif\b")
 _NUMBERED = re.compile(r"^((?:\{%[^%\n]*%\})*)(\d{1,9})(?=\.\s)", re.MULTILINE)
 
 
@@ -53,35 +54,52 @@ def instruction_where(instruction: str, permitted: Collection[str] | None) -> st
     def all_permitted(*names: str) -> bool:
         return permitted is None or all(name in permitted for name in names)
 
-    number = _Numbering([int(found[2]) for found in _NUMBERED.finditer(instruction)])
+    number = _Numbering(list(_items(instruction)))
     return _compiled(instruction).render(permitted=all_permitted, number=number).strip()
 
 
 class _Numbering:
     """Gives the items of lists their numbers, in their order and without those left out."""
 
-    def __init__(self, written: Sequence[int]) -> None:
-        self._written = written
+    def __init__(self, items: Sequence[tuple[int, bool]]) -> None:
+        """`items` are as those of `_items`."""
+        self._items = items
         self._next = 0
-        """The place of the next item in `written`."""
+        """The place of the next item in `items`."""
         self._left_out: set[int] = set()
         self._last = self._given = -1
         """The number of the last item, as written and as given."""
 
     def __call__(self, at: int) -> int:
-        """Return the number of an item by its place in `written`."""
-        self._left_out.update(self._written[self._next : at])
+        """Return the number of an item by its place in `items`."""
+        for written, apart in self._items[self._next : at]:
+            if apart and written - 1 != self._last and written - 1 not in self._left_out:  # Another list.
+                self._last = self._given = written - 1
+                self._left_out.clear()
+            self._left_out.add(written)
         self._next = at + 1
-        first = self._written[at]
+        first = written = self._items[at][0]
         while first - 1 != self._last and first - 1 in self._left_out:
             first -= 1
         if first - 1 == self._last:
             self._given += 1
-        else:  # Another list.
+        else:  # Another list, or the other way in which this one begins.
             self._given = first
-            self._left_out.clear()
-        self._last = self._written[at]
+            self._left_out = {number for number in self._left_out if number > first}
+        self._last = written
         return self._given
+
+
+def _items(instruction: str) -> Iterator[tuple[int, bool]]:
+    """Give the number of each item of a list, and whether text that always stays parts it from the item before."""
+    inside, apart = 0, False
+    for line in instruction.split("\n"):
+        if found := _NUMBERED.match(line):
+            yield int(found[2]), apart
+            apart = False
+        elif inside == 0 and re.match(r"[^\s{]", line):
+            apart = True
+        inside += len(_OPENS.findall(line)) - len(_CLOSES.findall(line))
 
 
 def without_conditions(text: str) -> str:

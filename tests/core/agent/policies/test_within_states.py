@@ -173,6 +173,28 @@ def test_at_the_budget_a_policy_is_told_of_nothing_but_the_choice():
             "1. Look.\n2. Open.\n3. Note.\n4. Buy.",
         ),
         (
+            '{% if permitted("note") %}\n1. Note.\n2. Go back.\n{% else %}\n1. Go back.\n{% endif %}\n3. Stop.',
+            (),
+            "1. Go back.\n2. Stop.",
+        ),
+        (
+            '{% if permitted("note") %}\n1. Note.\n2. Go back.\n{% else %}\n1. Go back.\n{% endif %}\n3. Stop.',
+            ("note",),
+            "1. Note.\n2. Go back.\n3. Stop.",
+        ),
+        (
+            'One:\n1. Look.\n{% if permitted("note") %}\n2. Note.\n{% endif %}\nOther:\n'
+            '{% if permitted("note") %}\n1. Note.\n{% endif %}\n2. Stop.',
+            (),
+            "One:\n1. Look.\nOther:\n1. Stop.",
+        ),
+        (
+            '{% if permitted("note") %}\n1. Note.\n{% endif %}\n{% if not permitted("note") %}\n1. Look.\n{% endif %}\n'
+            "2. Stop.",
+            ("note",),
+            "1. Note.\n2. Stop.",
+        ),
+        (
             '10. Look{% if permitted("note") %} and note{% endif %}.\n15. Buy.\n\n1. One\n1. Another',
             None,
             "10. Look and note.\n15. Buy.\n\n1. One\n1. Another",

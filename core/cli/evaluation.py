@@ -76,14 +76,20 @@ def carried_out(
     settings: Settings,
     environments: Environments,
     with_embedded: WithEmbedded,
+    asked_name: str = "",
 ) -> EvaluationReport:
-    """Make the runs of a plan that are left, and return the report; `request` has a name. Raises as `evaluate` does."""
+    """Make the runs of a plan that are left, and return the report; `request` has a name. Raises as `evaluate` does.
+
+    `asked_name` is the name that the command goes on with, if it is another.
+    """
     if request.on_gate:
         settings = settings.replace(on_gate=request.on_gate)
     llms = open_unattended(settings, *(variant.llm for variant in plan.variants), patient=True)
     for variant in plan.variants:
         check_preset(config_folder(), variant.preset)
-    return _in_browsers(_Work(request, plan, settings, environments, llms), with_embedded)
+    return _in_browsers(
+        _Work(request, plan, settings, environments, llms, asked_name or request.name), with_embedded
+    )
 
 
 def _plan_of(request: Request, settings: Settings, environments: Environments) -> EvaluationPlan:
@@ -113,6 +119,8 @@ class _Work:
     settings: Settings
     environments: Environments
     llms: LLMs
+    asked_name: str
+    """The name that its command goes on with."""
 
     @property
     def one_by_one(self) -> bool:
@@ -189,7 +197,7 @@ async def _carry_out(
                 async with make_lanes(services, min(request.concurrency, max(left, 1))) as lanes:
                     await evaluation.work(lanes)
             except WorldError:
-                say(unfinished(request.name, len(evaluation.done), plan.total))
+                say(unfinished(work.asked_name, len(evaluation.done), plan.total))
                 raise
             finally:
                 if plan.kind == "worth":

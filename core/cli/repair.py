@@ -127,7 +127,7 @@ def _repaired(
             _print_head(failures)
         why = ""
         if not asked.no_runs:
-            why = carried_out(request, plan, settings, environments, with_embedded).why
+            why = carried_out(request, plan, settings, environments, with_embedded, asked.name or "").why
         with reading(settings) as store:
             proof = proof_of(store, request.name, plan, why)
             row = evaluation_named(store, request.name)

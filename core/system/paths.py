@@ -9,4 +9,7 @@ def expanded(path: str | Path) -> Path:
 
     `Path.expanduser` raises RuntimeError then, also for a file that is named so, such as ``~$draft.docx``.
     """
-    return Path(os.path.expanduser(path))
+    try:
+        return Path(os.path.expanduser(path))
+    except ValueError:  # No user has a name with a zero byte, or with half a character.
+        return Path(path)

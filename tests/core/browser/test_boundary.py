@@ -202,7 +202,7 @@ async def test_an_upload_of_what_can_be_no_file_is_a_failed_action(
     field = next(one for one in (await browser.see()).elements if "upload" in one.uses)
     if bounded:
         bound(browser, start, answer=True)
-    for path in ("~$draft.docx", "~nobody-of-this-name/cv.pdf", "a\0b", "a" * 300):
+    for path in ("~$draft.docx", "~nobody-of-this-name/cv.pdf", "a\0b", "~a\0b", "a" * 300):
         with pytest.raises(ActionError, match=r"does not exist|is not a path"):
             await browser.do(f"upload [{field.ref}] [{path}]")
 

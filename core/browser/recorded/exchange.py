@@ -148,7 +148,7 @@ class Answers:
 def _with_content(exchanges: Sequence[Exchange]) -> tuple[Exchange, ...]:
     """Return the exchanges with the content that the browser took from its cache, as its request had a 304.
 
-    A browser offline has none of it in its cache. Such an answer is missing where no earlier one has the content.
+    A browser offline has none of it in its cache. Such an answer is missing where no earlier one has the whole content.
     """
     last: dict[tuple[str, str], Exchange] = {}
     found: list[Exchange] = []
@@ -160,7 +160,7 @@ def _with_content(exchanges: Sequence[Exchange]) -> tuple[Exchange, ...]:
             one = one.replace(
                 missing="It had not changed since an earlier answer, which is not in the recording."
             )
-        elif 200 <= one.status < 300:
+        elif one.status == 200:
             last[place] = one
         found.append(one)
     return tuple(found)

@@ -66,9 +66,17 @@ def test_fragments_never_count():
 
 
 def test_what_had_not_changed_gets_the_content_that_came_before():
-    answers = Answers([got(body="1"), got(body="2"), got(status=304)])
-    given_back = [answers.take("GET", "http://a.test/").exchange for _ in range(4)]
-    assert [(one.status, one.body) for one in given_back] == [(200, "1"), (200, "2"), (200, "2"), (200, "2")]
+    recorded = [got(body="1"), got(body="2"), got(status=206, body="part"), got(status=204), got(status=304)]
+    answers = Answers(recorded)
+    given_back = [answers.take("GET", "http://a.test/").exchange for _ in range(6)]
+    assert [(one.status, one.body) for one in given_back] == [
+        (200, "1"),
+        (200, "2"),
+        (206, "part"),
+        (204, ""),
+        (200, "2"),
+        (200, "2"),
+    ]
 
 
 def test_what_had_not_changed_since_before_the_recording_is_missing():

@@ -165,6 +165,17 @@ def test_failures_of_each_llm_are_mended_within_one_limit(inside, llm_server):
     )
     assert len(llm_server.requests) == 2 + 3
 
+    first = llm_server.requests[-1].body["model"]
+
+    def refuse(request):
+        return by_prompt(request) if request.body["model"] == first else Reply(status=401, body="{}")
+
+    llm_server.otherwise = refuse
+    done = inside(*words, "--name", "mine", "--max-calls", 50)
+    assert done.code == 3, done.err
+    assert "evaluation mine 2:" in done.err
+    assert "repeat the command that makes them, with --name mine.\n" in done.err
+
 
 def rewrites(request):
     """Act by the prompt, and write it anew where that is asked."""

@@ -107,8 +107,6 @@ class PageStack(QWidget):
         self._fitted = True
         self._seen = QRect()
         """Where the page is visible."""
-        self.looking = False
-        """Whether steps are previewed; meanwhile the current step does not uncover the page."""
         self._build_strip(theme)
         self.messages = MessageBar(theme, self)
         in_column(self, self._strip, (page_area, 1), self.messages, spacing=0)
@@ -164,9 +162,6 @@ class PageStack(QWidget):
         """Cover the page with a recorded step, or uncover it."""
         if not step.live and self.pointing:
             self.set_pointing(False)
-        if step.live and self.looking:
-            return
-        self.looking = False
         self.cover.show_step(step)
         self._action = step.action.action
         self._follow_cover()

@@ -317,9 +317,9 @@ class MainWindow(WindowParts):
         before, self._step = self._step, step if step.run else None
         if not step.live or (before is not None and not before.live):
             self.run_card.close_card()
-        if not (step.live and self.page.looking):
-            self.time.show_step(step)
-        self.page.show_step(step)
+        self.time.show_step(step)
+        if not self.time.film.is_scrubbing:
+            self.page.show_step(step)
         self.docks.folding.show_step(step)
         self._updates.show_step(step, going_on=step.live and self.view.mode in BUSY)
         self._mark_kept()

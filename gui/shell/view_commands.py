@@ -95,8 +95,8 @@ class ViewCommands(CommandGroup):
     def _why_not_now(self) -> str:
         window = self.window
         page = window.page
-        shown = not self.is_live or page.pointing or page.looking or window.run_card.row is not None
-        is_now = not shown and not page.messages.shown and self.elements.pinned is None
+        looking = page.pointing or window.time.film.is_scrubbing or window.run_card.row is not None
+        is_now = self.is_live and not looking and not page.messages.shown and self.elements.pinned is None
         return "The step under way is in view already" if is_now else ""
 
     def _why_no_recorded(self) -> str:
@@ -142,7 +142,7 @@ class ViewCommands(CommandGroup):
             self.elements.pin(None)
         elif window.time.play.isChecked():
             window.time.play.setChecked(False)
-        elif window.page.looking:
+        elif window.time.film.is_scrubbing:
             window.time.film.end_scrubbing()
         elif window.run_card.row is not None:
             window.run_card.close_card()

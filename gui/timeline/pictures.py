@@ -47,15 +47,12 @@ class StepPicturesController(FeatureController):
     @Slot(int, int)
     def _on_scrubbed(self, run: int, number: int) -> None:
         """Show a step large at once, but not in the panels yet."""
-        begins, self.window.page.looking = not self.window.page.looking, True
         self.window.run_card.close_card()
-        if begins:
-            self.window.commands.refresh()
+        self.window.commands.refresh()
         self._ask(run, number)
 
     @Slot(int, int)
     def _on_rested(self, *_step: int) -> None:
-        self.window.page.looking = False
         self._next = None
 
     @Slot()
@@ -95,7 +92,7 @@ class StepPicturesController(FeatureController):
         if view.restored:
             self.window.page.look(view, self._before, image)
             self.window.page.cover.set_mode("side")
-        elif self.window.page.looking:
+        elif self.window.time.film.is_scrubbing:
             self.window.page.look(view, self._before, image)
         else:
             self.window.page.cover.show_asked(view, self._before, image)

@@ -211,6 +211,7 @@ class TimeStrip(QToolBar):
         """Show which page of which step the window shows."""
         self._step = step
         self.film.show_viewed(step.run, step.number)
+        self._name()
         acted = step.row is not None and step.row.outcome != "pending"
         for side in ("before", "after"):
             words = _SIDES[side][1]

@@ -188,6 +188,27 @@ def test_escape_while_scrubbing_returns_to_the_step_before(window, controller, s
     qtbot.waitUntil(lambda: film.at.number == before.number)
 
 
+def test_a_step_that_was_requested_before_does_not_end_scrubbing(window, controller, service, session, qtbot):
+    service.look = lambda run, number: None
+    service.changed.send(reading_samples.times())
+    qtbot.waitUntil(lambda: len(window.time.film.view.steps) == 5)
+    film, late = window.time.film, samples.recorded_step().replace(number=2, row=samples.step_row(18, 2))
+    film.scrub_to(1)
+    film.rest()
+    film.scrub_to(2)
+    service.looked.send(pictures(3))
+    qtbot.waitUntil(lambda: window.page.state_words.text().startswith("Before step 3"))
+    session.step_changed.send(late)
+    qtbot.waitUntil(lambda: window.step_in_view == late)
+    assert window.page.state_words.text().startswith("Before step 3")
+    film.scrub_to(3)
+    service.looked.send(pictures(4))
+    qtbot.waitUntil(lambda: window.page.state_words.text().startswith("Before step 4"))
+    window.actions_by_name["now"].trigger()
+    assert session.asked[-1] == ("show_step", 18, 2, late.side)
+    assert not film.is_scrubbing
+
+
 def test_a_look_at_a_page_after_a_step_ends_with_the_live_page(window, controller, service, session, qtbot):
     service.look = lambda run, number: None
     service.changed.send(reading_samples.times())

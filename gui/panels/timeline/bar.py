@@ -19,7 +19,7 @@ from PySide6.QtGui import (
     QResizeEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QFrame, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
 
 from core.debugger.timeline.views import HeldSpan, MarkKind, StepSpan, TimeMark, TimeView
 from core.schema.formats import dollars, seconds
@@ -413,10 +413,11 @@ class TimeBar(QAbstractScrollArea):
         return super().viewportEvent(event)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        if event.angleDelta().x() or event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
-            QApplication.sendEvent(self.horizontalScrollBar(), event)
+        turned = event.angleDelta()
+        if turned.x() or event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            self._move_by(-(turned.x() or turned.y()) / 2)
         else:
-            self.zoom_by(1.25 ** (event.angleDelta().y() / 120), event.position().x())
+            self.zoom_by(1.25 ** (turned.y() / 120), event.position().x())
         event.accept()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:

@@ -118,7 +118,7 @@ def test_keys_go_through_the_steps_and_rest_on_the_last_of_them(strip, bar, aske
     qtbot.waitUntil(lambda: asked == [(18, 5)])
 
 
-def test_wheel_and_keys_zoom_and_0_fits_again(bar, qtbot):
+def turn(bar, x, y, modifiers=Qt.KeyboardModifier.NoModifier):
     turned = QWheelEvent(
         QPointF(300, 20),
         QPointF(300, 20),
@@ -178,6 +178,23 @@ def test_hostile_words_are_only_text(strip):
     assert len(strip.bar.words_at(10, ROWS.steps + 2)) < 1000
 
 
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "modifiers"),
+    [(-120, 0, Qt.KeyboardModifier.NoModifier), (0, -120, Qt.KeyboardModifier.ShiftModifier)],
+)
+def test_a_turn_of_the_wheel_moves_the_zoomed_bar_by_a_part_of_what_is_in_view(bar, x, y, modifiers):
+    bar.zoom_by(8)
+    left, zoom = bar.scale.left, bar.zoom
+    turn(bar, x, y, modifiers)
+    assert left < bar.scale.left < left + bar.viewport().width() / 10
+    turn(bar, -x, -y, modifiers)
+    assert (bar.scale.left, bar.zoom) == (left, zoom)
+
+
+def test_wheel_and_keys_zoom_and_0_fits_again(bar, qtbot):
+    turn(bar, 0, 240)
 def test_the_description_tells_it_to_those_who_cannot_see_it(strip, bar):
     description = bar.accessibleDescription()
     assert "Run 18 · 5 steps" in description

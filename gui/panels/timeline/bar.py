@@ -232,8 +232,6 @@ class TimeBar(QAbstractScrollArea):
         if step is not None and not self._pressed:
             left, right = self.scale.x(step.begun) - 8, self.scale.x(step.ended) + 8
             self._move_by(min(left, max(right - self.viewport().width(), 0)))
-        words = f". {time_words.step_words(step)}".replace("\n", ". ") if step is not None else ""
-        self.setAccessibleName(f"Time bar{words}")
         self.viewport().update()
 
     # What is drawn

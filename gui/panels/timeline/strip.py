@@ -292,6 +292,10 @@ class TimeStrip(QToolBar):
         self.where.setText(self._where())
         failed = known is not None and known.verdict.success is False
         set_tone(self.words, "bad" if failed else "dim")
+        framed = self.film.at
+        told = f". {time_words.step_words(framed)}".replace("\n", ". ") if framed is not None else ""
+        self.bar.setAccessibleName(f"Time bar{told}")
+        self.film.setAccessibleName(f"Filmstrip{told}")
 
     def _where(self) -> str:
         """Return which page is in view, and which the panels describe if that is another one."""

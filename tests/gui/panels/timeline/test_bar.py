@@ -201,8 +201,11 @@ def test_the_description_tells_it_to_those_who_cannot_see_it(strip, bar):
     assert "The longest: step" in description
     assert "Going back, step 5: Went back to step 3, the page exact" in description
     strip.film.show_viewed(18, 3)
-    assert bar.accessibleName().startswith("Time bar. Step 3")
-    assert "failed" in bar.accessibleName()
+    for shown, name in ((bar, "Time bar"), (strip.film, "Filmstrip")):
+        assert shown.accessibleName().startswith(f"{name}. Step 3")
+        assert "failed" in shown.accessibleName()
+    strip.film.scrub_to(0)
+    assert strip.film.accessibleName().startswith("Filmstrip. Step 1")
 
 
 def test_every_kind_of_mark_has_a_sign_of_its_own():

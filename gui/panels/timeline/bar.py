@@ -154,10 +154,10 @@ class TimeBar(QAbstractScrollArea):
         self.viewport().setMouseTracking(True)
         self.horizontalScrollBar().setAccessibleName("Place in the time bar")
         film.framed.connect(self._on_framed)
+        film.scrub_ended.connect(self._on_scrub_ended)
         theme.text_resized.connect(self._on_text_resized)
         theme.changed.connect(self._colours.clear)
         self._on_text_resized()
-        self._on_framed()
 
     def show_times(self, view: TimeView) -> None:
         """Replace what is drawn; zoom and position stay if it is the same run."""
@@ -215,7 +215,8 @@ class TimeBar(QAbstractScrollArea):
         bar.setRange(0, round(room * self.zoom) - room)
         bar.setPageStep(room)
         bar.setSingleStep(max(room // 10, 1))
-        self.setFixedHeight(self.rows.height + (bar.sizeHint().height() if bar.maximum() else 0))
+        scrolled = bar.sizeHint().height() if bar.maximum() else 0
+        self.setFixedHeight(self.rows.height + scrolled + 2 * self.frameWidth())
         self.scrollContentsBy(0, 0)
 
     def _move_by(self, pixels: float) -> None:
@@ -233,6 +234,9 @@ class TimeBar(QAbstractScrollArea):
             left, right = self.scale.x(step.begun) - 8, self.scale.x(step.ended) + 8
             self._move_by(min(left, max(right - self.viewport().width(), 0)))
         self.viewport().update()
+
+    def _on_scrub_ended(self) -> None:
+        self._pressed = False
 
     # What is drawn
 

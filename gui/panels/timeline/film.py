@@ -111,33 +111,37 @@ class FilmStrip(QListView):
 
     def show_times(self, view: TimeView) -> None:
         """Replace the steps; the position stays if it is the same run."""
-        before, viewed, scrolled = self.at, self.viewed, self.horizontalScrollBar().value()
+        before, scrolled = self.at, self.horizontalScrollBar().value()
         same, self.view = view.run == self.view.run, view
         self._marks = {}
         for mark in view.marks:
             self._marks.setdefault(mark.step, []).append(mark)
         with QSignalBlocker(self.selectionModel()):
             self._rows.show_rows(view.steps)
-            self.setCurrentIndex(self._index(*viewed))
+            if same and before is not None:
+                self.setCurrentIndex(self._index(before.run, before.number))
         self.doItemsLayout()
         self.horizontalScrollBar().setValue(scrolled)
-        if self.is_scrubbing and not same:
+        if self.at is None and self.is_scrubbing:
             self.end_scrubbing()
-        elif before is None or not same:
+        elif self.at is None:
             self.show_viewed(*self._shown)
 
     def show_viewed(self, run: int, number: int) -> None:
-        """Frame the step that the panels show and scroll it into view; not while another one is being scrubbed."""
-        self._shown = (run, number)
-        if not self.is_scrubbing:
+        """Frame the step that the panels show and scroll it into view; not while another one is being scrubbed.
+
+        Nothing moves if it is framed already: a person may look around while the step is updated.
+        """
+        before, self._shown = self._shown, (run, number)
+        index = self._index(run, number)
+        if not self.is_scrubbing and (before != self._shown or index != self.currentIndex()):
             with QSignalBlocker(self.selectionModel()):
-                self.setCurrentIndex(self._index(run, number))
-            self._reveal()
-            self.viewport().update()
-            self.framed.emit()
+                self.setCurrentIndex(index)
+            self._show_framed()
 
     def scrub_to(self, at: int) -> None:
         """Scrub to the step with this index."""
+        self._rest.stop()
         self.is_scrubbing = True
         self.setCurrentIndex(self._rows.index(at))
 
@@ -147,14 +151,15 @@ class FilmStrip(QListView):
         self.is_scrubbing = False
         if (step := self.at) is not None:
             self._shown = (step.run, step.number)
+            self._show_framed()
             self.step_requested.emit(*self._shown)
 
     def end_scrubbing(self) -> None:
         """End scrubbing without a step: frame the step that the panels show again."""
         self._rest.stop()
         self._pointer, self.is_scrubbing = None, False
-        self.show_viewed(*self._shown)
         self.scrub_ended.emit()
+        self.show_viewed(*self._shown)
 
     def cell(self, at: int) -> QRect:
         """Return where a step is drawn in the viewport."""
@@ -190,7 +195,7 @@ class FilmStrip(QListView):
     def picture_height(self) -> int:
         """Height of a picture's cell in pixels."""
         # There is always room for the scroll bar: else its appearance would change whether it is needed.
-        room = self.height() - self.horizontalScrollBar().sizeHint().height()
+        room = self.height() - 2 * self.frameWidth() - self.horizontalScrollBar().sizeHint().height()
         return max(room - self._theme.scaled(_CAPTION) - 4, 20)
 
     @property
@@ -204,8 +209,16 @@ class FilmStrip(QListView):
 
     def _reveal(self) -> None:
         """Scroll the framed step into the middle, unless it is in view."""
-        if not self.viewport().rect().contains(self.visualRect(self.currentIndex())):
+        cell = self.visualRect(self.currentIndex())
+        if cell.left() < 0 or cell.right() >= self.viewport().width():
             self.scrollTo(self.currentIndex(), QAbstractItemView.ScrollHint.PositionAtCenter)
+
+    def _show_framed(self) -> None:
+        """Bring the framed step into view, except below the pointer, and tell that it is framed."""
+        if self._pointer is None:
+            self._reveal()
+        self.viewport().update()
+        self.framed.emit()
 
     def _drag(self) -> None:
         """Scrub to the step below the pointer; a pointer outside of the viewport scrolls, again and again."""
@@ -225,9 +238,7 @@ class FilmStrip(QListView):
         super().currentChanged(current, previous)
         if (step := self.at) is not None:
             self.is_scrubbing = True
-            if self._pointer is None:
-                self._reveal()
-            self.framed.emit()
+            self._show_framed()
             self.scrubbed.emit(step.run, step.number)
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -254,7 +265,6 @@ class FilmStrip(QListView):
     def mousePressEvent(self, event: QMouseEvent) -> None:
         place = event.position().toPoint()
         if event.button() == Qt.MouseButton.LeftButton and self.indexAt(place).isValid():
-            self._rest.stop()
             self._pointer = place.x()
             self._drag()
 

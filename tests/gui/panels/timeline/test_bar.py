@@ -11,6 +11,7 @@ from gui.panels.timeline.bar import ROWS
 from gui.panels.timeline.strip import TimeStrip
 from gui.widgets.remembered import Remembered
 from tests.gui import reading_samples as samples
+from tests.gui import samples as views
 
 
 @pytest.fixture
@@ -107,6 +108,53 @@ def test_a_drag_over_the_bar_scrubs_and_the_release_rests_on_the_step(strip, bar
     assert asked == [(18, 4)]
 
 
+@pytest.mark.parametrize("another_run", [False, True])
+def test_a_drag_ends_with_escape_or_another_run(strip, bar, asked, qtbot, another_run):
+    strip.film.show_viewed(18, 1)
+    places = [QPoint(round(middle(bar, at)), ROWS.steps + 4) for at in range(4)]
+    qtbot.mousePress(bar.viewport(), Qt.MouseButton.LeftButton, pos=places[1])
+    qtbot.mouseMove(bar.viewport(), places[2])
+    if another_run:
+        strip.film.show_viewed(19, 1)
+        strip.show_times(samples.times().replace(run=19))
+    else:
+        strip.film.end_scrubbing()
+    qtbot.mouseMove(bar.viewport(), places[3])
+    qtbot.mouseRelease(bar.viewport(), Qt.MouseButton.LeftButton, pos=places[3])
+    assert strip.film.at.number == 1
+    assert not strip.film.is_scrubbing
+    assert asked == []
+
+
+def test_keys_before_a_drag_request_nothing_while_it_goes_on(strip, bar, qtbot):
+    place = QPoint(round(middle(bar, 2)), ROWS.steps + 4)
+    qtbot.keyClick(bar, Qt.Key.Key_Home)
+    qtbot.mousePress(bar.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    with qtbot.assertNotEmitted(strip.film.step_requested, wait=400):  # Keys rest after a shorter pause.
+        pass
+    qtbot.mouseRelease(bar.viewport(), Qt.MouseButton.LeftButton, pos=place)
+
+
+def test_an_update_of_the_framed_step_does_not_move_the_zoomed_bar(strip, bar):
+    step = views.STEP.replace(run=18, number=5)
+    strip.show_step(step)
+    bar.zoom_by(8)
+    slider = bar.horizontalScrollBar()
+    slider.setValue(0)
+    strip.show_step(step)
+    assert slider.value() == 0
+    strip.show_step(step.replace(number=4))
+    assert slider.value() > 0
+
+
+def test_the_rows_have_their_height_also_with_the_style_of_the_window(strip, bar, theme, qtbot):
+    theme.prepare()
+    theme.dress(strip)
+    qtbot.waitUntil(lambda: bar.viewport().height() == ROWS.height)
+    bar.zoom_by(8)
+    qtbot.waitUntil(lambda: bar.viewport().height() == ROWS.height)
+
+
 def test_keys_go_through_the_steps_and_rest_on_the_last_of_them(strip, bar, asked, qtbot):
     scrubbed = []
     strip.film.scrubbed.connect(lambda run, number: scrubbed.append(number))
@@ -123,13 +171,30 @@ def turn(bar, x, y, modifiers=Qt.KeyboardModifier.NoModifier):
         QPointF(300, 20),
         QPointF(300, 20),
         QPoint(),
-        QPoint(0, 240),
+        QPoint(x, y),
         Qt.MouseButton.NoButton,
-        Qt.KeyboardModifier.NoModifier,
+        modifiers,
         Qt.ScrollPhase.NoScrollPhase,
         False,
     )
     QApplication.sendEvent(bar.viewport(), turned)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "modifiers"),
+    [(-120, 0, Qt.KeyboardModifier.NoModifier), (0, -120, Qt.KeyboardModifier.ShiftModifier)],
+)
+def test_a_turn_of_the_wheel_moves_the_zoomed_bar_by_a_part_of_what_is_in_view(bar, x, y, modifiers):
+    bar.zoom_by(8)
+    left, zoom = bar.scale.left, bar.zoom
+    turn(bar, x, y, modifiers)
+    assert left < bar.scale.left < left + bar.viewport().width() / 10
+    turn(bar, -x, -y, modifiers)
+    assert (bar.scale.left, bar.zoom) == (left, zoom)
+
+
+def test_wheel_and_keys_zoom_and_0_fits_again(bar, qtbot):
+    turn(bar, 0, 240)
     assert bar.zoom > 1.4
     slider, left = bar.horizontalScrollBar(), bar.scale.left
     assert slider.isVisible()
@@ -178,23 +243,6 @@ def test_hostile_words_are_only_text(strip):
     assert len(strip.bar.words_at(10, ROWS.steps + 2)) < 1000
 
 
-
-
-@pytest.mark.parametrize(
-    ("x", "y", "modifiers"),
-    [(-120, 0, Qt.KeyboardModifier.NoModifier), (0, -120, Qt.KeyboardModifier.ShiftModifier)],
-)
-def test_a_turn_of_the_wheel_moves_the_zoomed_bar_by_a_part_of_what_is_in_view(bar, x, y, modifiers):
-    bar.zoom_by(8)
-    left, zoom = bar.scale.left, bar.zoom
-    turn(bar, x, y, modifiers)
-    assert left < bar.scale.left < left + bar.viewport().width() / 10
-    turn(bar, -x, -y, modifiers)
-    assert (bar.scale.left, bar.zoom) == (left, zoom)
-
-
-def test_wheel_and_keys_zoom_and_0_fits_again(bar, qtbot):
-    turn(bar, 0, 240)
 def test_the_description_tells_it_to_those_who_cannot_see_it(strip, bar):
     description = bar.accessibleDescription()
     assert "Run 18 · 5 steps" in description

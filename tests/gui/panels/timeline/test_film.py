@@ -80,6 +80,38 @@ def test_the_step_in_view_is_framed_and_scrolled_to(film):
     assert 0 <= cell.left() < cell.right() <= film.viewport().width()
 
 
+def test_a_click_on_a_step_in_view_does_not_scroll_also_with_the_style_of_the_window(film, theme, qtbot):
+    theme.prepare()
+    theme.dress(film)
+    film.show_times(pictured(100))
+    film.show_viewed(18, 50)
+    scrolled = film.horizontalScrollBar().value()
+    place = film.cell(50).center()
+    qtbot.mouseClick(film.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    film.show_viewed(18, 51)
+    assert film.at.number == 51
+    assert film.horizontalScrollBar().value() == scrolled
+    assert film.visualRect(film.currentIndex()).height() <= film.viewport().height()
+
+
+def test_a_step_that_is_cut_comes_into_view_when_it_is_clicked(film, qtbot):
+    film.show_times(pictured(100))
+    film.horizontalScrollBar().setValue(film.pitch // 2)
+    qtbot.mouseClick(film.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(10, 20))
+    assert film.at.number == 1
+    assert film.cell(0).left() >= 0
+
+
+def test_an_update_of_the_framed_step_does_not_scroll_back_to_it(film):
+    film.show_times(pictured(100))
+    film.show_viewed(18, 50)
+    film.horizontalScrollBar().setValue(0)
+    film.show_viewed(18, 50)
+    assert film.horizontalScrollBar().value() == 0
+    film.show_viewed(18, 51)
+    assert film.horizontalScrollBar().value() > 0
+
+
 def test_only_the_pictures_in_view_are_asked_for(film, qtbot):
     asked = []
 

@@ -19,6 +19,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from threading import RLock
 from typing import Any, Literal, NamedTuple, get_args
 from urllib.parse import parse_qsl, quote, quote_plus, unquote_plus, urlsplit
 
@@ -444,9 +445,11 @@ SECRET_FIELDS = {
 
 
 class Secrets:
-    """Secret values that were found, and texts without them."""
+    """Secret values that were found, and texts without them. Several threads may use it at once."""
 
     def __init__(self) -> None:
+        self._lock = RLock()
+        """Held while something is added."""
         self._instead: dict[str, str] = {}
         """What stands for each value, in the order they were added."""
         self._written: dict[str, str] = {}
@@ -473,21 +476,22 @@ class Secrets:
         `instead` takes its place; without it a name such as ``removed-token-1``.
         """
         value = encodable(value.strip())
-        if (
-            len(value) > _MOST
-            or not stands_out(value)
-            or value in self.public
-            or value in self._instead
-            or kind == "card date"
-            or value == instead
-        ):
-            return False
-        self._instead[value] = instead or self._next(kind)
-        self._known.add((kind, self._instead[value] if not instead or kind == "secret" else value))
-        for form, pattern in _forms_of(value, kind).items():
-            self._written.setdefault(form, self._instead[value])
-            self._patterns.setdefault(form, pattern)
-        return True
+        with self._lock:
+            if (
+                len(value) > _MOST
+                or not stands_out(value)
+                or value in self.public
+                or value in self._instead
+                or kind == "card date"
+                or value == instead
+            ):
+                return False
+            self._instead[value] = instead or self._next(kind)
+            self._known.add((kind, self._instead[value] if not instead or kind == "secret" else value))
+            for form, pattern in _forms_of(value, kind).items():
+                self._patterns.setdefault(form, pattern)
+                self._written.setdefault(form, self._instead[value])
+            return True
 
     def add_between(self, before: str, value: str, after: str, instead: str) -> None:
         """Hide a value from now on wherever it stands between these texts, also in JSON, and in JSON in it.
@@ -500,9 +504,9 @@ class Secrets:
             parts: tuple[str, ...] = (before, value, after)
             for _ in range(_DEPTH):
                 form = "".join(parts)
-                self._written.setdefault(form, instead)
                 first, middle, last = map(re.escape, parts)
                 self._patterns.setdefault(form, f"(?<={first}){middle}(?={last})")
+                self._written.setdefault(form, instead)
                 parts = tuple(json.dumps(part, ensure_ascii=ascii)[1:-1] for part in parts)
 
     def add_keys(self, keys: Iterable[str]) -> None:
@@ -530,7 +534,8 @@ class Secrets:
                 self.add(kind, found)
         for name, number in _PLACEHOLDER.findall(text):
             for known in (one for one, slug in _SLUGS.items() if slug == name[:-1]):
-                self._numbers[known] = max(self._numbers[known], int(number))
+                with self._lock:
+                    self._numbers[known] = max(self._numbers[known], int(number))
                 self.count(known, f"removed-{name}{number}")
         for name in names_in(text):
             self.count("secret", named(name))
@@ -577,7 +582,7 @@ class Secrets:
 
     def text(self, text: str) -> str:
         """Return `text` without the secrets, however it writes them; a text without any is returned as it is."""
-        present = [form for form in self._written if form in text]
+        present = [form for form in list(self._written) if form in text]
         if not present:
             return text
         present.sort(key=len, reverse=True)
@@ -619,10 +624,11 @@ class Secrets:
         return tuple((name, self.text(value)) for name, value in headers)
 
     def _next(self, kind: Kind) -> str:
-        self._numbers[kind] += 1
-        name = f"removed-{_SLUGS[kind]}-{self._numbers[kind]}"
-        self._known.add((kind, name))
-        return name
+        with self._lock:
+            self._numbers[kind] += 1
+            name = f"removed-{_SLUGS[kind]}-{self._numbers[kind]}"
+            self._known.add((kind, name))
+            return name
 
     @property
     def sentence(self) -> str:

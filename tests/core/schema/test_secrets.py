@@ -3,7 +3,9 @@
 import base64
 import html
 import json
+import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import quote, quote_plus
 
 import pytest
@@ -288,6 +290,24 @@ def test_values_go_from_their_places_in_json_json_in_json_and_forms():
 )
 def test_a_value_goes_whole_from_its_place_and_nothing_around_it(text, hidden):
     assert Secrets().text_of_places(text) == hidden
+
+
+def test_threads_may_hide_and_add_at_once_and_each_value_has_its_own_name():
+    secrets = Secrets()
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(2) as pool:
+            adding = [
+                pool.submit(lambda names: [secrets.add("token", name) for name in names], names)
+                for names in ([f"{one}-token-{at}" for at in range(1000)] for one in "ab")
+            ]
+            while not all(one.done() for one in adding):
+                secrets.text("a text" * 1000)
+    finally:
+        sys.setswitchinterval(interval)
+    assert all(all(one.result()) for one in adding)
+    assert len({secrets.instead_of(f"{one}-token-{at}") for one in "ab" for at in range(1000)}) == 2000
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ _COMMON = frozenset(
 )
 """Words of six letters and more that stand in any text."""
 _FORMS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
-    ("token", re.compile(r"(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*")),
+    ("token", re.compile(r"\beyJ[\w-]{8,4096}+\.[\w-]{8,16384}+\.[\w-]*")),
     ("token", re.compile(r"(?<=[Bb]earer )[\w.~+/=-]{12,}")),
     ("password", re.compile(r"(?<=[Bb]asic )[\w+/-]{12,}={0,2}")),
     ("key", re.compile(r"\b(?:sk-|gsk_|xai-|nvapi-|pplx-)[\w-]{16,}")),
@@ -83,7 +83,7 @@ _FORMS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     (
         "key",
         re.compile(
-            r'-----BEGIN [A-Z ]*PRIVATE KEY-----[^-"]*+(?:-(?!----)[^-"]*+)*+-----END [A-Z ]*PRIVATE KEY-----'
+            r"-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*+(?:-(?!----)[^-]*+)*+-----END [A-Z ]*PRIVATE KEY-----"
         ),
     ),
     ("password", re.compile(r"(?<=://)[^/\s:@\"'<>]+:[^/\s:@\"'<>]{3,}(?=@)")),

@@ -139,9 +139,11 @@ def test_a_field_is_secret_by_type_autocomplete_or_name(field, kind):
         "pplx-a1B2c3D4e5F6g7H8i9J0k1L2m3N4",
         "xoxb-1234567890-abcdef",
         "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abc_def",
+        "x-eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abc_def",
         "Authorization: Bearer abcdef.ghijkl-mnopqr",
         "https://ada:lovelace1815@example.org/",
         "-----BEGIN PRIVATE KEY-----\nabc\n-----END PRIVATE KEY-----",
+        '-----BEGIN PRIVATE KEY-----\\n"\n + "abc\\n-----END PRIVATE KEY-----',
     ],
 )
 def test_keys_and_tokens_are_recognised_by_their_form(text):
@@ -329,6 +331,7 @@ def test_what_a_field_holds_is_read_as_a_browser_reads_it(field, value):
     "unit",
     [
         "\\", "<input ", '<input "', "<input a='", "<input a=", "-----BEGIN PRIVATE KEY-----", "eyJaaaaaaaa-",
+        "-eyJaaaaaaaa.a", "&password=a(", '"?token=a(',
         '"password":"', '\\"session\\":\\"a ', "&password=(", "?session=a+(", "?code=", '"passwords":[', "a://b",
     ],
 )  # fmt: skip

@@ -98,15 +98,18 @@ _NAME_OF_PAIR = re.compile(
 _BEFORE_ITEM = re.compile(r"\s*[\[,]\s*")
 _NUMBER = re.compile(r"-?\d+")
 _QUOTE = re.compile(r'(?<!\\)(\\*+)"')
+_JSON = re.compile(r"\s*[{\[]")
+_REST_OF_LINE = re.compile(r"[^\r\n]*")
 _MOST = 1 << 16
 """Characters of a value that is looked for elsewhere, too."""
-_FIELD = re.compile(r"(?:\A|(?<=[?&#])|(?<=&amp;))([A-Za-z0-9_.%\[\]-]{1,80})=(?!\$?\{)")
+_FIELD = re.compile(r"(?:\A|(?<=[?&#])|(?<=&amp;))([A-Za-z0-9_.%\[\]-]{1,80})=(?!\$\{)")
 _VALUE = re.compile(r"(?:[^&#?\s\"<>\\]|\?(?![A-Za-z0-9_.%\[\]-]{1,80}=))*+")
-_VALUE_IN_CODE = re.compile(r"[^&#?\s\"<>\\(){};']*")
-_MARKS = "(){};'"
+_VALUE_IN_CODE = re.compile(r"[^&#?\s\"<>\\(){};'`]*")
+_MARKS = "(){};'`"
 """They may stand in an address, and may end one that stands in code."""
-_LONGEST_CODE = 2048
-"""Characters that are looked at before a field, to tell whether it stands in code."""
+_REST_OF_WORD = re.compile(r"[^\s\"<>\\]{0,2048}")
+_LONGEST_WORD = 2048
+"""Characters that are looked at before a field and behind it, to tell whether it stands in code."""
 _INPUT = re.compile(r"<(?:input|meta)\b(?:[^>=]++|=\s*+(?:\"[^\"]*\"|'[^']*')|=)*+", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"(?<![^\s\"'/])([^\s\"'>/=]++)\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|([^\s>\"']+))")
 _IN_SELECTOR = re.compile(r"""([\w-]+)\s*[*^$~|]?=\s*(?:"([^"]*)"|'([^']*)'|([\w-]+))""")
@@ -260,11 +263,13 @@ class Place(NamedTuple):
 def places_in(text: str) -> Iterator[Place]:
     """Yield the values that have telling names: of JSON, also of JSON in JSON, and of forms and addresses.
 
-    Those of a list have its name, but for several words in one: they only tell something about a secret.
+    A list, and ``{"name": …, "value": …}``, often only tell something about a secret: `_is_ordinary`. Of a value in an
+    address with a bracket or quote in it, the part before that is yielded as well, after the whole one.
     """
     for pair in _NAME_OF_PAIR.finditer(text):
         name, quote = pair["field"] or pair["name"], pair["quote"]
-        if _read_name(name)[::2] == (None, False):
+        kind, last, weak = _read_name(name)
+        if kind is None and not weak:
             continue
         in_list = text.startswith("[", pair.end())
         places = _items_at(text, pair.end(), quote) if in_list else _value_at(text, pair.end(), quote)
@@ -273,37 +278,59 @@ def places_in(text: str) -> Iterator[Place]:
             is_number = not text.endswith(quote, 0, start)
             for _ in range(len(quote).bit_length()):
                 value = _unescaped(value)
+            if (in_list or pair["field"]) and (is_number or _is_ordinary(value, last, in_list=in_list)):
+                continue
             kind = kind_of_name(name, value)
-            if kind is not None and not is_placeholder(value) and not (in_list and " " in value):
+            if kind is not None and not is_placeholder(value):
                 yield Place(start, end, kind, value, is_number)
     for field in _FIELD.finditer(text):
         name = unquote_plus(field[1])
         kind, last, weak = _read_name(name)
         if kind is None and not weak and last not in _CODES:
             continue
-        end = _end_of_field(text, field)
-        value = unquote_plus(text[field.end() : end])
-        kind = kind_of_name(name, value, in_address=True)
-        if kind is not None and not is_placeholder(value):
-            yield Place(field.end(), end, kind, value)
+        for end in _ends_of_field(text, field):
+            value = unquote_plus(text[field.end() : end])
+            kind = kind_of_name(name, value, in_address=True)
+            if kind is not None and not is_placeholder(value):
+                yield Place(field.end(), end, kind, value)
 
 
-def _end_of_field(text: str, field: re.Match[str]) -> int:
-    """Return where the value of a form or an address ends: in code, at the first bracket or quote."""
+def _is_ordinary(value: str, last: str, *, in_list: bool) -> bool:
+    """Return whether a string of a list, or of ``{"name": …, "value": …}``, is no secret, such as a message or role.
+
+    `last` is the last word of its name.
+    """
+    if in_list:
+        opaque = value.isascii() and any(map(str.isdigit, value)) and is_key(value)
+        return " " in value or not (opaque or last == "passwords")
+    return " " in value or value.isalpha()
+
+
+def _ends_of_field(text: str, field: re.Match[str]) -> list[int]:
+    """Return where the value of a form or an address ends; the farthest comes first.
+
+    It ends at the first bracket or quote. It may have some inside only where its address or form stands alone.
+    """
     whole, short = (one.match(text, field.end()) for one in (_VALUE, _VALUE_IN_CODE))
     assert whole is not None
     assert short is not None
-    if whole.end() > short.end() and _stands_in_code(text, field.start()):
-        return short.end()
-    return field.end() + len(whole[0].rstrip(_MARKS))
+    alone = short[0] and whole.end() > short.end() and _stands_alone(text, field.start(), whole.end())
+    values = (whole[0], short[0]) if alone else (short[0],)
+    return [*{field.end() + len(value.rstrip(f"{_MARKS},.")): None for value in values}]
 
 
-def _stands_in_code(text: str, at: int) -> bool:
-    """Return whether a field belongs to an address before which, in one word with it, there are marks of code."""
-    first = max(0, at - _LONGEST_CODE)
-    first = max(first, *(text.rfind(one, first, at) + 1 for one in ' \t\n\r"<>\\'))
-    before = text[first:at].partition("?")[0]
-    return any(one in before for one in f"`{_MARKS}")
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    """Return whether the address of a field, or the form, is a whole text or all between two double quotes.
+
+    It is not if there are marks of code in it before its parameters.
+    """
+    first = max(0, start - _LONGEST_WORD)
+    first = max(first, *(text.rfind(one, first, start) + 1 for one in ' \t\n\r"<>\\'))
+    before = text[first:start].partition("?")[0]
+    if text[max(0, first - 1) : first] not in ("", '"') or any(one in before for one in _MARKS):
+        return False
+    rest = _REST_OF_WORD.match(text, end)
+    return rest is not None and text[rest.end() : rest.end() + 1] in ("", '"', "\\")
 
 
 def _items_at(text: str, at: int, quote: str) -> Iterator[tuple[int, int]]:
@@ -319,7 +346,7 @@ def _items_at(text: str, at: int, quote: str) -> Iterator[tuple[int, int]]:
 def _value_at(text: str, at: int, quote: str) -> Iterator[tuple[int, int]]:
     """Yield where the string or number begins and ends that stands there; nothing for another value.
 
-    A string that is cut off ends with the one around it, or the text.
+    A string that is cut off ends with the one around it, or in JSON with the line.
     """
     if not text.startswith(quote, at):
         number = _NUMBER.match(text, at)
@@ -332,7 +359,8 @@ def _value_at(text: str, at: int, quote: str) -> Iterator[tuple[int, int]]:
         if escapes != unit - 1:  # It is no quote of the value itself.
             yield start, found.end() - 1 - escapes
             return
-    yield start, len(text)
+    if _JSON.match(text) and (rest := _REST_OF_LINE.match(text, start)):
+        yield rest.span()
 
 
 def is_placeholder(value: str) -> bool:
@@ -606,9 +634,9 @@ class Secrets:
     def text_of_places(self, text: str) -> str:
         """Return `text` without the values that have telling names, short ones too, and without the secrets."""
         parts, at = [], 0
-        for place in sorted(places_in(text)):
+        for place in sorted(places_in(text), key=lambda place: (place.start, -place.end)):
+            self.add(place.kind, place.value)
             if place.start >= at:
-                self.add(place.kind, place.value)
                 instead = self._instead.get(place.value.strip()) or self._next(place.kind)
                 parts += [text[at : place.start], "0" if place.is_number else instead]
                 at = place.end

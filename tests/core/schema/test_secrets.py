@@ -278,7 +278,7 @@ def test_values_go_from_their_places_in_json_json_in_json_and_forms():
         ('{"otps": ["123456", 234567]}', '{"otps": ["123456", 234567]}'),
         (
             '{"passwords": ["pw-1234567", 7654321, "Too short."]}',
-            '{"passwords": ["removed-password-1", 0, "Too short."]}',
+            '{"passwords": ["removed-password-1", 7654321, "Too short."]}',
         ),
         (
             json.dumps({"a": json.dumps({"passwords": ["", "pw-\\12", 'say"so-1'], "b": ["c"]})}),
@@ -287,11 +287,53 @@ def test_values_go_from_their_places_in_json_json_in_json_and_forms():
             ),
         ),
         ('{"name": "password", "value": "pw-1"}', '{"name": "password", "value": "removed-password-1"}'),
-        ('{"name": "city", "value": "Oslo-Vest"}', '{"name": "city", "value": "Oslo-Vest"}'),
+        ('{"password": ["hunter2abc"]}', '{"password": ["removed-password-1"]}'),
+        ('{"token": "abc123de\nand more', '{"token": "removed-token-1\nand more'),
+        ("fetch(`/x?token=abc123de`)", "fetch(`/x?token=removed-token-1`)"),
     ],
 )
 def test_a_value_goes_whole_from_its_place_and_nothing_around_it(text, hidden):
     assert Secrets().text_of_places(text) == hidden
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "var m = /#access_token=([^&]+)/.exec(location.hash);",
+        r"var m = s.match(/\?token=(.*)/);",
+        "var u=c?d+'&token='+e:f;go(u)",
+        "s='Hello world?token='+t;go()",
+        "u = x?'/x?a=1&token='+t+'&b=2':'';",
+        '{"name": "city", "value": "Oslo-Vest"}',
+        '{"name": "authorization", "value": "reader"}',
+        '{"name": "password", "value": "Password of your account"}',
+        '{"series": [{"name": "Token", "value": 1048}]}',
+        '{"errors": {"password": ["too_short", "invalid_credentials"]}}',
+        '{"password": ["パスワードは8文字以上です"]}',
+        '{"pin": [52.52, 13.40], "token": [3923, 374]}',
+        '{"security": [{"jwt": ["read:pets", "write:pets"]}]}',
+        'Type "password":" and go on with everything else in this text',
+    ],
+)
+def test_code_messages_and_numbers_beside_telling_names_stay_as_they_are(text):
+    for whole in (text, f"<p>a</p><script>{text}</script>"):
+        assert Secrets().text_of_places(whole) == whole
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Failed (url https://h.test/a?token=abc123de), retrying",
+        "Error: {url: https://h.test/a?token=abc123de}, retry",
+        "See https://h.test/a?token=abc123de, and retry.",
+        "GET https://h.test/a?token=abc123de;lang=en 200",
+        "https://h.test/#id_token=abc123de;state=1",
+    ],
+)
+def test_a_value_of_an_address_is_hidden_elsewhere_without_what_stands_behind_it(text):
+    secrets = Secrets()
+    assert "abc123de" not in secrets.text_of_places(text)
+    assert "abc123de" not in secrets.text("it is abc123de")
 
 
 def test_threads_may_hide_and_add_at_once_and_each_value_has_its_own_name():

@@ -16,6 +16,9 @@ from core.schema.events import LogLine
 from core.trace.exports.hiding import copied_without_secrets
 from core.trace.store import TraceStore
 
+_START = r"(?:(?<![\w.~\]-])|(?<=\\[nrtbf])|(?<=\\u[0-9a-f]{4}))"
+"""Where a path begins, also in JSON, in which a line break ends with a letter."""
+
 
 def export_repro(store: TraceStore, run: int) -> bytes:
     """Return the file; raises TraceError if a part of the run is damaged."""
@@ -37,7 +40,7 @@ def _without_home(text: str) -> str:
     if home == home.parent:
         return text
     written = "|".join(map(re.escape, {str(home), home.as_uri().removeprefix("file://")}))
-    return re.sub(rf"(?<![\w.~\]-])(?:{written})(?=[/\\\"'\s]|$)", "~", text)
+    return re.sub(rf"{_START}(?:{written})(?=[/\\\"'\s]|$)", "~", text)
 
 
 def whole_file(path: Path, *, compact: bool = False) -> bytes:

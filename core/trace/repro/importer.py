@@ -101,7 +101,7 @@ def import_repro(store: TraceStore, path: Path, *, dry_run: bool = False) -> tup
         if dry_run or content.known is not None:
             return content, content.known
         offline = content.answers > 0 or begins_near(content.run)
-        return content, source.copy_to(store, content.run.run, _here, offline=offline)
+        return content, source.copy_to(store, content.run.run, own=_here, offline=offline)
 
 
 @contextmanager
@@ -135,7 +135,7 @@ def _opened(path: Path) -> Generator[TraceStore, None, None]:
 
 def _here(text: str) -> str:
     """Return a text with addresses below the own folder of whoever imports it, in place of those of the exporter."""
-    return text.replace("file://~/", f"{Path.home().as_uri()}/")
+    return text.replace("file://~/", f"{Path.home().as_uri().removesuffix('/')}/")
 
 
 def _copy(file: BinaryIO, target: BinaryIO, path: Path) -> None:

@@ -105,7 +105,7 @@ class Copier:
         same_numbers: bool = False,
         whole: bool = False,
     ) -> None:
-        """Change all text by `change`, and then what is not the answer of a server by `own`.
+        """Change all text by `change`, and then what is no request to a server and no answer of one by `own`.
 
         With `whole`, the copy has the user's own files as well: the copied runs stay with their user.
         """
@@ -168,7 +168,8 @@ class Copier:
         if value is None or (table.name, column) in _NOT_OURS:
             return None
         to = table.references.get(column)
-        own = str if table.name == "exchanges" else self._own
+        is_file = column == "url" and value.startswith("file:")
+        own = str if table.name == "exchanges" and not is_file else self._own
         if to == "blobs":
             return self._blob(value, own)[0]
         if to is not None:

@@ -13,7 +13,7 @@ from core.schema.action import RefTarget, Type
 from core.schema.element_identity import ElementMark, RecordedInput
 from core.schema.errors import DataError, UsageError
 from core.schema.observation import Box, Element, Observation
-from core.schema.step import Acted, Observed, Reviewed
+from core.schema.step import Acted, Decided, Observed, Reviewed, record_of
 from core.trace.calls import stored_prompt, stored_reply
 from core.trace.evaluations import create_evaluation
 from core.trace.records import ATTACHED_NAME, Case, CaseAttempt
@@ -169,8 +169,9 @@ def test_the_users_own_folder_goes_and_addresses_and_answers_of_sites_stay(
     monkeypatch.setattr(Path, "home", lambda: Path("/home/ann b"))
     url, path = "http://127.0.0.1:1/home/ann b/x.html", "/home/ann b/notes.txt"
     run = store.begin_run(start().replace(start_url=url))
-    write_step(store, run, 1, thought=f"I read {path} and /srv/home/ann b/x.", observation=page("a", url=url))
-    body = f'<a href="{path}">'.encode()
+    thought = f"I read {path} and /srv/home/ann b/x.\n{path}\té{path}"
+    write_step(store, run, 1, thought=thought, observation=page("a", url=url))
+    body = f'<a href="{path}">file://~/x'.encode()
     store.pages.save_network(
         run, 0, [Taken(Exchange(method="GET", url=url, status=200, body=hash_of(body)), body)]
     )
@@ -178,21 +179,32 @@ def test_the_users_own_folder_goes_and_addresses_and_answers_of_sites_stay(
     assert (other.run(copy).start_url, other.steps(copy)[0].url) == (url, url)
     assert other.pages.network(copy)[0].url == url
     assert other.blob(other.pages.network(copy)[0].body) == body
-    assert other.steps(copy)[0].thought == "I read ~/notes.txt and /srv/home/ann b/x."
+    told = f"I read ~/notes.txt and /srv/home/ann b/x.\n~/notes.txt\té{path}"
+    assert other.steps(copy)[0].thought == told
+    assert record_of(Decided, other.step(copy, 1).records).proposal.thought == told
 
 
+@pytest.mark.parametrize("answered", [False, True])
+@pytest.mark.parametrize(
+    ("home", "there"), [("/root", "file:///root/tasks/p.html"), ("/", "file:///tasks/p.html")]
+)
 def test_a_task_in_the_users_own_folder_is_repeated_in_that_of_whoever_imports_it(
-    store, other, tmp_path, monkeypatch
+    store, other, tmp_path, monkeypatch, home, there, answered
 ):
     monkeypatch.setattr(Path, "home", lambda: Path("/home/ann b"))
-    run = store.begin_run(start().replace(environment="web", start_url="file:///home/ann%20b/tasks/p.html"))
+    url = "file:///home/ann%20b/tasks/p.html"
+    run = store.begin_run(start().replace(environment="web", start_url=url))
     write_step(store, run, 1)
+    if answered:
+        page_of_file = Exchange(method="GET", url=url, status=200, body=hash_of(b"x"))
+        store.pages.save_network(run, 0, [Taken(page_of_file, b"x")])
     path = written(store, tmp_path, run)
     assert b"ann" not in everything(path)
-    monkeypatch.setattr(Path, "home", lambda: Path("/root"))
+    monkeypatch.setattr(Path, "home", lambda: Path(home))
     content, copy = import_repro(other, path)
-    assert other.run(copy).start_url == "file:///root/tasks/p.html"
-    assert "it opens file:///root/tasks/p.html" in import_summary("run.backstep", content, copy)
+    assert other.run(copy).start_url == there
+    assert [one.url for one in other.pages.network(copy)] == [there] * answered
+    assert answered or f"it opens {there}" in import_summary("run.backstep", content, copy)
 
 
 @pytest.mark.parametrize("change", ["grade = 'weird'", "outcome = '<b>'", "differences = '{'"])

@@ -9,15 +9,18 @@ import tempfile
 from collections.abc import Callable, Generator
 from contextlib import closing, contextmanager, suppress
 from functools import partial, wraps
+from itertools import product
 from pathlib import Path
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from core.browser.log.records import RequestEntry
 from core.schema.action import Type, escape_brackets
 from core.schema.errors import TraceError
+from core.schema.formats import encodable
 from core.schema.observation import in_quotes, is_hidden
 from core.schema.secrets import Kind, Secrets, kind_of_name, kind_of_selector, left_out, quoted_in, told_by
 from core.schema.step import Acted, Observed, Reviewed, record_of
+from core.trace.calls import stored_reply
 from core.trace.encoding import parsed
 from core.trace.repro.rows import Change
 from core.trace.store import TraceStore
@@ -27,6 +30,11 @@ _ANY_NAME = re.compile(
     re.IGNORECASE,
 )
 """Occurs in a text that has a telling name, or more often: it is found faster than the name."""
+
+
+def _in_json(value: Any) -> set[str]:
+    """Return how a value is written in JSON: compact, and with and without letters beyond ASCII."""
+    return {json.dumps(value, ensure_ascii=ascii, separators=(",", ":")) for ascii in (True, False)}
 
 
 def _hidden(secrets: Secrets, text: str) -> str:
@@ -143,22 +151,44 @@ def _look_in_step(secrets: Secrets, store: TraceStore, run: int, number: int) ->
     records = store.step(run, number).records
     acted = record_of(Acted, records)
     told = acted if acted is not None and not acted.inputs else None
+    typed: list[Type] = []
     for record in records:
         if isinstance(record, Observed):
             seen = record
             _look(secrets, store, record.html)
         elif isinstance(record, Reviewed) and isinstance(record.action, Type):
             words, xpath = (" ".join(sorted(quoted_in(told.target))), told.xpath) if told else ("", "")
-            _look_in_typed(secrets, record.action, seen, words, xpath)
+            if _look_in_typed(secrets, record.action, seen, words, xpath):
+                typed.append(record.action)
         elif isinstance(record, Acted):
             for done in record.inputs:
                 mark = done.marks.get("target")
-                if isinstance(done.action, Type):
-                    _look_in_typed(secrets, done.action, seen, mark.element.name if mark else record.target)
+                name = mark.element.name if mark else record.target
+                if isinstance(done.action, Type) and _look_in_typed(secrets, done.action, seen, name):
+                    typed.append(done.action)
+    if typed:
+        _look_in_replies(secrets, store, run, number, {action.text for action in typed})
 
 
-def _look_in_typed(secrets: Secrets, action: Type, seen: Observed | None, name: str, xpath: str = "") -> None:
-    """Note a text that was typed into a secret field; of an imported run, its words and its XPath tell the field."""
+def _look_in_replies(secrets: Secrets, store: TraceStore, run: int, number: int, texts: set[str]) -> None:
+    """Hide what a step typed into secret fields in the replies that asked for it, wherever these stand."""
+    for call in store.calls.of(run):
+        if call.step != number:
+            continue
+        with suppress(TraceError):
+            reply = stored_reply(store, call)
+            written = (reply.text, *(tool.arguments for tool in reply.tool_calls)) if reply else ()
+            for whole, text in product(written, texts):
+                for found in re.finditer("|".join(map(re.escape, _in_json(text))), whole):
+                    before, after = whole[: found.start() + 1], whole[found.end() - 1 :]
+                    secrets.add_between(before, found[0][1:-1], after, "•" * len(text))
+
+
+def _look_in_typed(secrets: Secrets, action: Type, seen: Observed | None, name: str, xpath: str = "") -> bool:
+    """Note a text that was typed into a secret field, and return whether it is one that was not hidden before.
+
+    Of an imported run, its words and its XPath tell the field.
+    """
     ref = getattr(action.target, "ref", None)
     element = seen.observation.element(ref) if seen is not None and ref is not None else None
     called = element.name if element is not None else f"{name} {getattr(action.target, 'name', '')}"
@@ -172,19 +202,29 @@ def _look_in_typed(secrets: Secrets, action: Type, seen: Observed | None, name: 
         and (kind or (element is not None and is_hidden(element.value)))
     ):
         _hide_typed(secrets, kind or "password", action, called.strip())
+        return True
+    return False
 
 
 def _hide_typed(secrets: Secrets, kind: Kind, action: Type, called: str) -> None:
-    """Hide what was typed wherever it stands out, and as bullets in actions and as the value of its field."""
+    """Hide what was typed wherever it stands out, and as bullets in its action and as the value of its field."""
     if not secrets.add(kind, action.text) and not secrets.instead_of(action.text):
         secrets.count(kind, action.text)
-    text, name = json.dumps(action.text)[1:-1], json.dumps(called)
-    bracketed, quoted = escape_brackets(action.text), in_quotes(action.text)
-    for before, value, after in (
-        (f"{action.name} [{escape_brackets(str(action.target))}] [", bracketed, "]"),
-        ('"text":"', text, '"'),
-        ('"text": "', text, '"'),
-        (f'"name":{name},"value":"', text, '"'),
-        (f'"{in_quotes(called)}" value="', quoted, '"'),
-    ):
+    target, quoted = escape_brackets(str(action.target)), in_quotes(called)
+    ref = json.dumps(getattr(action.target, "ref", str(action.target)), ensure_ascii=False)
+    places = []
+    for text in {action.text, encodable(action.text)}:
+        places += [
+            (f"{action.name} [{target}] [", escape_brackets(text), "]"),
+            (f'"{quoted}" value="', in_quotes(text), '"'),
+            (f'"target": {ref}, "text": "', json.dumps(text, ensure_ascii=False)[1:-1], '"'),
+        ]
+        for value, stored, name in product(
+            _in_json(text), _in_json(action.target.model_dump()), _in_json(called)
+        ):
+            places += [
+                (f'"target":{stored},"text":"', value[1:-1], '"'),
+                (f'"name":{name},"value":"', value[1:-1], '"'),
+            ]
+    for before, value, after in places:
         secrets.add_between(before, value, after, "•" * len(action.text))

@@ -8,7 +8,8 @@ from core.schema.action import RefTarget, Type
 from core.schema.element_identity import ElementMark, RecordedInput
 from core.schema.messages import LLMReply, LLMRequest, Message, ToolCall
 from core.schema.observation import Box, Element, Observation
-from core.schema.step import Acted, CallRecord, Decided, Observed, Proposal, Reviewed
+from core.schema.step import Acted, CallRecord, Decided, Observed, Proposal, Reviewed, record_of
+from core.trace.calls import stored_prompt, stored_reply
 from core.trace.encoding import encode_prompt, encode_reply
 from core.trace.exports.hiding import without_secrets
 from core.trace.exports.registry import FORMATS, format_named
@@ -50,6 +51,9 @@ def typed_run(store, label: str, text: str) -> int:
         ("PIN", "4711", "1 PIN was left out."),
         ('Your "secret" API key', "my key]-is\\77", "1 key was left out."),
         ("Card code", "987", "1 card code was left out."),
+        ("Schlüssel PIN", "四七", "1 PIN was left out."),
+        ("API key", "schlüssel-77-x", "1 key was left out."),
+        ("PIN", "\ud83d1", "1 PIN was left out."),
     ],
 )
 def test_what_is_typed_into_a_field_that_its_label_shows_to_be_secret_is_bullets(store, label, text, told):
@@ -65,3 +69,45 @@ def test_what_is_typed_into_a_field_that_its_label_shows_to_be_secret_is_bullets
         held = whole.replace("room 4711 B", "")
         ways = {text, json.dumps(text)[1:-1], json.dumps(json.dumps(text)[1:-1])[1:-1]}
         assert [way for way in ways if f"[{way}" in held or f'"{way}' in held] == [], name
+
+
+def test_the_same_words_typed_into_another_field_stay(store):
+    pin, amount = (
+        Element(ref=ref, role="textbox", name=name, uses=("type",), box=Box(x=0, y=0, width=9, height=9))
+        for ref, name in ((3, "PIN"), (4, "Amount"))
+    )
+    run = store.begin_run(start())
+    for number, field in enumerate((pin, amount), 1):
+        action = Type(target=RefTarget(ref=field.ref), text="20")
+        call = ToolCall(name="type", arguments=json.dumps({"text": "20", "target": field.ref}))
+        words = 'The text is "20" or {"text": "20"}.'
+        prompt = encode_prompt(LLMRequest(purpose="decide", messages=(Message(role="user", text=words),)))
+        reply, blob = encode_reply(LLMReply(text="20", tool_calls=(call,)))
+        record = CallRecord(
+            number=number,
+            step=number,
+            purpose="decide",
+            llm="x",
+            messages=prompt.hash,
+            reply=reply,
+            started=1.0,
+        )
+        store.begin_step(run, number)
+        store.calls.save(run, record, blobs=(*prompt.blobs, blob))
+        done = RecordedInput(step=number, action=action, marks={"target": ElementMark(element=field)})
+        for phase in (
+            Observed(observation=Observation(url="https://a.test/", elements=(pin, amount))),
+            Reviewed(origin="agent", action=action, thought=""),
+            Acted(effect="page action", outcome="done", target=f'textbox "{field.name}"', inputs=(done,)),
+        ):
+            store.save_phase(run, number, phase)
+    with without_secrets(store, run) as hidden:
+        assert [row.action for row in hidden.steps(run)] == ["type [3] [••]", "type [4] [20]"]
+        stored = [record_of(Reviewed, hidden.step(run, number).records).action.text for number in (1, 2)]
+        assert stored == ["••", "20"]
+        replies = [stored_reply(hidden, call) for call in hidden.calls.of(run)]
+        assert [(one.text, json.loads(one.tool_calls[0].arguments)["text"]) for one in replies] == [
+            ("20", "••"),
+            ("20", "20"),
+        ]
+        assert [stored_prompt(hidden, call).messages[0].text for call in hidden.calls.of(run)] == [words] * 2

@@ -5,17 +5,25 @@ import re
 import shlex
 from collections.abc import Iterable, Sequence
 from typing import Any
+from urllib.parse import unquote_plus
 
 from core.schema import action as kinds
 from core.schema.action import RefTarget, parse_target
 from core.schema.action_text import parse_action
 from core.schema.errors import ActionSyntaxError
 from core.schema.observation import Box, Element, Observation
-from core.schema.secrets import Secrets, without_forms
+from core.schema.secrets import Secrets, is_placeholder, kind_of_name, without_forms
 from core.trace.exports.playwright_script import NotExpressibleError, lines_of, literal
 
 _HELPERS = re.compile(r"(?<![\w.])(?:one|scroll|drag|select_text|at|warn|type_into|urljoin)\(")
 """Calls of functions that a whole script defines."""
+_MASK = "***"
+_ANY = "a1" * 10
+"""A value that any telling name makes secret."""
+_FIELD = re.compile(r"(?<=[?&#])([^?&#=/\s]+)=([^?&#\s]+)")
+_USER = re.compile(r"(?<=://)([^/?#\s]+)(?=@)")
+_ORDINARY = re.compile(r"(\b(?:[Bb]asic|[Bb]earer) [a-z-]++(?![\w~+/=]|\.\w))")
+"""Words after which a key may stand, before a word that is none."""
 _ADDRESS = "${OPENAI_BASE_URL:-https://api.openai.com/v1}/chat/completions"
 
 
@@ -79,11 +87,36 @@ def _named(ref: int, words: str) -> Element | None:
 
 
 def request_command(method: str, url: str) -> str:
-    """Return a request of a page as a curl command; names stand for secrets in its address."""
+    """Return a request of a page as a curl command; names, or ``***``, stand for secrets in its address."""
     secrets = Secrets()
     secrets.look_in_url(url)
+    shown = _FIELD.sub(_masked, _USER.sub(_masked_user, secrets.text_of_places(url)))
     given = [] if method == "GET" else ["--head"] if method == "HEAD" else ["-X", method]
-    return shlex.join(["curl", *given, secrets.text_of_places(url)])
+    return shlex.join(["curl", *given, shown])
+
+
+def _masked(field: re.Match[str]) -> str:
+    """Return a field of an address, without its value if its name tells a secret, however short that is."""
+    is_open = is_placeholder(field[2]) or not kind_of_name(unquote_plus(field[1]), _ANY, in_address=True)
+    return field[0] if is_open else f"{field[1]}={_MASK}"
+
+
+def _masked_user(user: re.Match[str]) -> str:
+    return user[0] if is_placeholder(user[0]) else _MASK
+
+
+def _without_keys(value: Any) -> Any:
+    """Return a value of JSON with ``[key]`` in place of the keys in its texts."""
+    match value:
+        case str():
+            parts = _ORDINARY.split(value)
+            return "".join(part if at % 2 else without_forms(part) for at, part in enumerate(parts))
+        case dict():
+            return {name: _without_keys(one) for name, one in value.items()}
+        case list() | tuple():
+            return [_without_keys(one) for one in value]
+        case _:
+            return value
 
 
 def call_command(model: str, messages: Sequence[dict[str, Any]], tools: str = "", sampling: str = "") -> str:
@@ -104,7 +137,7 @@ def call_command(model: str, messages: Sequence[dict[str, Any]], tools: str = ""
         body["tools"] = [{"type": "function", "function": tool} for tool in offered]
     elif offered:
         body["response_format"] = {"type": "json_schema", "json_schema": {"name": "reply", "schema": offered}}
-    text = without_forms(json.dumps(body, indent=2, ensure_ascii=False))
+    text = json.dumps(_without_keys(body), indent=2, ensure_ascii=False)
     return (
         f'curl "{_ADDRESS}" \\\n  -H "Authorization: Bearer $OPENAI_API_KEY" \\\n'
         f'  -H "Content-Type: application/json" \\\n  -d {shlex.quote(text)}'

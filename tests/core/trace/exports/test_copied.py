@@ -80,6 +80,14 @@ def test_what_is_no_line_says_why(text, why):
         ),
         ("https://a.example/#/lamps?sort=price", "https://a.example/#/lamps?sort=price"),
         ("http://[bad", "http://[bad"),
+        ("https://tok3nabc123@a.example/x", "https://***@a.example/x"),
+        ("https://u:p1@a.example/x", "https://***@a.example/x"),
+        ("https://a.example/cb?code=4/0Adeu5B&q=1#sid=a1b2c3", "https://a.example/cb?code=***&q=1#sid=***"),
+        (
+            "https://a.example/?session=abc&auth=12345&token=",
+            "https://a.example/?session=***&auth=***&token=",
+        ),
+        ("https://a.example/?key=AB12CD34&signature=abcdef", "https://a.example/?key=***&signature=***"),
         ("http://[x/?token=abc12345", "http://[x/?token=removed-token-1"),
     ],
 )
@@ -93,6 +101,30 @@ def test_a_request_is_a_command_that_a_shell_reads_as_it_is_meant():
         "http://a.example/?q='x'",
     ]
     assert shlex.split(request_command("POST", "http://a.example/"))[1:3] == ["-X", "POST"]
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        ("The key is:\nsk-abcdefghijklmnop123456", "The key is:\n[key]"),
+        ("\tghp_abcdefghijklmnopqrstuvwxyz12", "\t[key]"),
+        ("Authorization: Basic dXNlcjpwYXNzd29yZA==", "Authorization: Basic [key]"),
+        (
+            "bearer ab-cdefghijk1 or ab.cdefghijk1; bearer ab.cdefghijk1",
+            "bearer [key] or ab.cdefghijk1; bearer [key]",
+        ),
+        (
+            "Explain basic requirements and basic functionality; bearer authentication.",
+            "Explain basic requirements and basic functionality; bearer authentication.",
+        ),
+    ],
+)
+def test_an_llm_call_is_a_command_without_the_keys_in_its_texts(words, shown):
+    tools = json.dumps([{"name": "click", "description": words, "parameters": {}}])
+    command = call_command("gpt-4o", [{"role": "user", "content": [{"type": "text", "text": words}]}], tools)
+    body = json.loads(shlex.split(command.replace("\\\n", " "))[-1])
+    assert body["messages"][0]["content"][0]["text"] == shown
+    assert body["tools"][0]["function"]["description"] == shown
 
 
 def test_an_llm_call_is_a_command_with_the_key_from_the_environment():

@@ -63,6 +63,8 @@ class TraceStore:
         self.pages = StoredPages(self, self._under_way)
         self.stops = Stops(self)
         self._noted: dict[int, str] = {}
+        self._has_old_words = False
+        """Whether the indexes of words may have what was hidden since; to leave it out takes long in a large file."""
 
     @classmethod
     def open(
@@ -87,6 +89,7 @@ class TraceStore:
 
     def close(self) -> None:
         """Close the file; runs still in progress can be recovered from now on."""
+        self._forget_words()
         self._database.close()
         self.owner.let_go()
 
@@ -214,11 +217,21 @@ class TraceStore:
 
     def _hide_in(self, run: int) -> None:
         with self._write():
-            hide_in(
-                self._database, [part for part, _ in run_reader.path(self._database, run)], self.secrets.text
-            )
+            path = [part for part, _ in run_reader.path(self._database, run)]
+            indexed = hide_in(self._database, path, self.secrets.text)
+        self._has_old_words = self._has_old_words or indexed
         self._database.checkpoint()
         self._under_way.forget(run)
+
+    def _forget_words(self) -> None:
+        """Leave nothing hidden in the indexes of words; where that fails, it is done when the file is closed."""
+        if not self._has_old_words:
+            return
+        with suppress(TraceError):
+            with self._write():
+                self._database.forget_words()
+            self._has_old_words = False
+            self._database.checkpoint()
 
     def save_intervention(self, intervention: Intervention) -> None:
         """Store what a person changed; the run counts as touched from then on."""
@@ -331,6 +344,7 @@ class TraceStore:
             ]
             for run, owner in gone:
                 writing.mark_ended(self._database, run, *owners.end_of(self.path, owner, run))
+        self._has_old_words = self._has_old_words or bool(gone)
         owners.clear(self.path)
         return tuple(run for run, _ in gone)
 
@@ -522,6 +536,7 @@ class TraceStore:
             self._database.update("runs", {"run": run}, values)
         if values.get("owner", "") is None:
             self._under_way.end(run)
+            self._forget_words()
 
     @contextmanager
     def _write(self, run: int | None = None) -> Generator[None, None, None]:

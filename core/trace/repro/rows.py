@@ -67,8 +67,11 @@ def tables_of(database: TraceDatabase) -> tuple[Table, ...]:
     )
 
 
-def hide_in(database: TraceDatabase, runs: Sequence[int], change: Change) -> None:
-    """Change the text of runs where they are, and leave nothing of it as it was before."""
+def hide_in(database: TraceDatabase, runs: Sequence[int], change: Change) -> bool:
+    """Change the text of runs where they are, and leave nothing of it as it was before but in the indexes of words.
+
+    Returns whether `forget_words` is to be called for these.
+    """
     database.execute("PRAGMA secure_delete = ON").fetchall()
     copier = Copier(database, database, change, same_numbers=True)
     indexed = False
@@ -88,8 +91,7 @@ def hide_in(database: TraceDatabase, runs: Sequence[int], change: Change) -> Non
             database.execute(f'UPDATE "{place}" SET "{column}" = ? WHERE "{column}" = ?', (now, id))
         if now != id:
             database.blobs.rename(id, name)
-    if indexed:
-        database.forget_words()
+    return indexed
 
 
 class Copier:

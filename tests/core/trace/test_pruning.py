@@ -16,6 +16,7 @@ from core.schema.step import CallRecord
 from core.schema.task import Verdict
 from core.trace.blobs import hash_of
 from core.trace.calls import stored_prompt
+from core.trace.database import TraceDatabase
 from core.trace.encoding import encode_prompt
 from core.trace.evaluations import attempts_of, take_evaluation
 from core.trace.exports.json_export import export_json
@@ -109,9 +110,29 @@ def test_no_word_of_what_is_deleted_or_hidden_can_be_found_in_the_file(store):
     stays = write_run(store, instruction="Hippopotamus pools", steps=20)
     assert prune(store, outcome="error") == [gone]
     store.hide(stays, "password", "Hippopotamus")
+    assert [row.run for row in store.runs("removed")] == [stays]
+    store.close()
     content = store.path.read_bytes().lower()
     assert [word for word in (b"zebra", b"hippopotamus") if word in content] == []
-    assert [row.run for row in store.runs("removed")] == [stays]
+
+
+def test_no_word_of_what_was_hidden_is_in_the_file_once_the_run_has_ended(store, monkeypatch):
+    calls, forget = [], TraceDatabase.forget_words
+    monkeypatch.setattr(TraceDatabase, "forget_words", lambda database: calls.append(1) or forget(database))
+    run = store.begin_run(start().replace(instruction="Hippopotamus pools and Zebra crossings"))
+    store.hide(run, "password", "Hippopotamus")
+    store.hide(run, "password", "crossings")
+    assert calls == []
+    store.end_run(
+        run,
+        outcome="done",
+        verdict=Verdict(success=True, reward=1.0, judge="page"),
+        seconds=1.0,
+        seconds_in_llm=0.0,
+    )
+    content = store.path.read_bytes().lower()
+    assert [word for word in (b"hippopotamus", b"crossings") if word in content] == []
+    assert calls == [1]
 
 
 def test_the_last_run_stays_so_that_its_number_is_not_given_again(store):

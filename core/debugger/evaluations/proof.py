@@ -270,13 +270,10 @@ class Results:
 
     def is_harm(self, changed: str, spot: Spot) -> bool | None:
         """Return whether a run that differs does so each time it is made again; None if that is not known."""
-        for again in again_at(spot):
-            without, with_it = self.of(UNCHANGED, again), self.of(changed, again)
-            if without is False or with_it:
-                return False
-            if without is None or with_it is None:
-                return None
-        return True
+        ended = [(self.of(UNCHANGED, again), self.of(changed, again)) for again in again_at(spot)]
+        if any(without is False or with_it for without, with_it in ended):
+            return False
+        return None if any(None in pair for pair in ended) else True
 
     def harmed(self, changed: str) -> list[Spot]:
         """Return where runs differ, but not by chance, if one of them does so each time."""
@@ -337,6 +334,13 @@ def cases_of(plan: EvaluationPlan, done: Mapping[Case, AttemptRow]) -> Iterator[
                 break
         yield from wait()
         yield from ask_again(changed)
+        sealed = [(variant, spot) for spot in repair.sealed for variant in (unchanged, changed)]
+        is_open = any(case_at(changed.name, spot) in done for spot in repair.sealed)
+        if is_open:  # They are looked at once: no other change is tried any more.
+            yield from ask(*sealed)
+            yield from wait()
+            yield from ask_again(changed)
+            return
         if results.harmed(changed.name) or not results.is_enough(changed.name):
             continue
         yield from ask(*((changed, spot) for spot in repair.others))
@@ -346,7 +350,7 @@ def cases_of(plan: EvaluationPlan, done: Mapping[Case, AttemptRow]) -> Iterator[
         yield from wait()
         yield from ask_again(changed)
         if results.is_harmless(changed.name):
-            yield from ask(*((variant, spot) for spot in repair.sealed for variant in (unchanged, changed)))
+            yield from ask(*sealed)
             yield from wait()
             yield from ask_again(changed)
             return
@@ -406,7 +410,9 @@ def _proof_of(
     own = [run for case, run in by_case.items() if case.variant in (UNCHANGED, name)]
     chosen, sealed = results.pairs(name, repair.choosing), results.pairs(name, repair.sealed)
     at_fault = results.harmed(name)
-    differs = [spot for spot in results.differing(name) if results.is_harm(name, spot) is False]
+    is_harm = {spot: results.is_harm(name, spot) for spot in results.differing(name)}
+    differs = [spot for spot, harm in is_harm.items() if harm is False]
+    unclear = [spot for spot, harm in is_harm.items() if harm is None and spot not in at_fault]
 
     def runs_at(spots: Iterable[Spot]) -> tuple[int, ...]:
         runs = (by_case[case_at(name, spot)].run for spot in spots)
@@ -419,9 +425,10 @@ def _proof_of(
         chosen=chosen,
         evidence=evidence(chosen.mended, chosen.harmed),
         others=len(tried),
-        others_harmed=len({*at_fault} & {*tried}),
+        others_harmed=len({*at_fault, *unclear} & {*tried}),
         harmed=runs_at(at_fault),
         differs=runs_at(differs),
+        unclear=runs_at(unclear),
         sealed=sealed,
         run=next((run.run for run in reversed(made) if run.success), made[-1].run if made else None),
         runs=len(own),

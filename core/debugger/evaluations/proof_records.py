@@ -112,10 +112,13 @@ class CandidateProof(Record):
     others: int = 0
     """Cases that had passed and were tried with it."""
     others_harmed: int = 0
+    """Those of them that fail with it and not without it, except for those that did so by chance."""
     harmed: tuple[int, ...] = ()
     """Runs with it that fail, where those without it pass; one of them, at least, also when both are made again."""
     differs: tuple[int, ...] = ()
     """Runs with it that failed where those without it passed, and not so when both were made again."""
+    unclear: tuple[int, ...] = ()
+    """Runs with it that failed where those without it passed, and that were not made again often enough."""
     sealed: Pairs = Pairs()
     run: int | None = None
     """The failed run again with it."""
@@ -130,6 +133,8 @@ class CandidateProof(Record):
         parts = [f"{len(self.harmed)} harmed"] if self.harmed else []
         if self.differs:
             parts.append(f"{len(self.differs)} failed by chance")
+        if self.unclear:
+            parts.append(f"{len(self.unclear)} failed and not made again")
         pairs = self.chosen if self.chosen.judged else self.again
         if pairs.judged:
             parts.append(pairs.words)

@@ -60,6 +60,8 @@ def carried_out(
         done[case] = AttemptRow(attempt=attempt, run=store.run(run))
         if len(done) == most:
             break
+    else:
+        assert next(cases_of(plan, done), None) is None  # The same command again makes no run.
     return list(done), proof_of(store, "mine", plan, "A limit was reached." if len(done) == most else "")
 
 
@@ -141,6 +143,29 @@ def test_once_it_is_known_to_harm_no_further_run_is_made(store):
     assert candidate.sentence == "1 harmed, unchanged 1 of 5, changed 4 of 5"
     assert len(cases) == 2 + 2 * 5 + 2 * 2
     assert (cases[-1].seed, candidate.runs) == (first, len(cases))
+
+
+def test_a_change_that_harms_sealed_cases_leaves_them_to_no_other(store):
+    plan = planned(store, (CHANGE, CHANGE.replace(what="another")))
+    sealed = {spot.seed for spot in plan.repair.sealed}
+    bad = min(sealed)
+    cases, proof = carried_out(store, plan, lambda case: with_it(case) != (case.seed == bad))
+    assert [each.outcome for each in proof.candidates] == ["harmful", "not tried"]
+    assert {case.variant for case in cases if case.seed in sealed} == {"unchanged", "change 1"}
+
+
+def test_what_differs_and_was_not_made_again_is_told_and_is_not_unharmed(store):
+    """Five cases differ by chance, and four are made again."""
+    for number in range(5):
+        made(store, True, seed=100 + number)
+    once = lambda case: case.seed >= 100 and case.time == 1  # noqa: E731
+    plays = lambda case: not with_it(case) if once(case) else with_it(case) or case.seed >= 100  # noqa: E731
+    _, proof = carried_out(store, planned(store), plays)
+    (candidate,) = proof.candidates
+    assert candidate.outcome == "inconclusive"
+    assert candidate.sentence.startswith("4 failed by chance, 1 failed and not made again, ")
+    assert candidate.sentence.endswith(" 4 of 5 others unharmed")
+    assert len(candidate.unclear) == 1
 
 
 @pytest.mark.parametrize("seed", [1, 9, 100])

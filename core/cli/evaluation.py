@@ -189,7 +189,7 @@ async def _carry_out(
             progress.begin(request.name, len(evaluation.done))
             if left:
                 if not any(variant.run for variant in plan.variants):
-                    for task in plan.tasks:
+                    for task in {case.task for _, case in plan.cases() if case not in evaluation.done}:
                         services.environments.find(task)  # It may be gone since the plan was made.
                 making = _making(work)
                 note_made(services.store, row.number, making.model_dump_json())

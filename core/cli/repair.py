@@ -62,7 +62,7 @@ class _Spending:
         minutes = (time.monotonic() - self._begun) / 60
         spent = Spent(calls=self._calls, cost=self._cost, minutes=minutes)
         if reached := self._limits.reached(spent):
-            raise UsageError(f"{reached} Give a higher one with the same command, to go on.")
+            raise UsageError(f"{reached} Repeat the command with a higher one.")
         return self._limits.after(spent).model_dump()
 
 

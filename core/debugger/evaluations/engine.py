@@ -147,6 +147,7 @@ class Evaluator:
             for attempt in attempts
             if attempt.attempt.number and _to_be_tried_again(attempt)
         }
+        self._discounted = {attempt.attempt.case for attempt in attempts if not attempt.attempt.number}
         self._failures = _Failures()
         self._left: Iterator[tuple[Variant, Case] | None] = (
             iter([each for each in self.plan.cases() if each[1] not in self.done])
@@ -219,7 +220,11 @@ class Evaluator:
         return True
 
     def _discount(self, attempts: Iterable[CaseAttempt]) -> None:
-        """Let the cases of attempts be done anew: what ended the evaluation says nothing of them."""
+        """Let the cases of attempts be done anew: what ended the evaluation says nothing of them.
+
+        A case for which this was done before counts as failed, so that the others are come to.
+        """
+        attempts = [attempt for attempt in attempts if attempt.case not in self._discounted]
         discount(self._store, attempts)
         for attempt in attempts:
             self.done.pop(attempt.case, None)

@@ -155,11 +155,16 @@ def grouped(
     names: Sequence[str],
     order: Iterable[tuple[str, ...]] = (),
 ) -> tuple[GroupShare, ...]:
-    """Return the figures of the tries with the same key, whose parts are the fields `names`; first those of `order`."""
-    groups: dict[tuple[str, ...], list[EvaluatedRun]] = {one: [] for one in order}
+    """Return the figures of the tries with the same key, whose parts are the fields `names`; first those of `order`.
+
+    Without a result yet, only those of `order` are among them.
+    """
+    always = tuple(order)
+    groups: dict[tuple[str, ...], list[EvaluatedRun]] = {one: [] for one in always}
     for run in tries:
         groups.setdefault(key(run), []).append(run)
-    return tuple(GroupShare.of(rows, **dict(zip(names, of, strict=True))) for of, rows in groups.items())
+    shares = ((of, GroupShare.of(rows, **dict(zip(names, of, strict=True)))) for of, rows in groups.items())
+    return tuple(share for of, share in shares if share.cases or of in always)
 
 
 def _mean(values: Iterable[float]) -> float:

@@ -160,9 +160,7 @@ def test_failures_of_each_llm_are_mended_within_one_limit(inside, llm_server):
     assert done.code == 1, done.err
     (repair,) = done.json["repairs"]
     assert "The limit of 3 LLM calls was reached." in repair["why"]
-    assert done.err.endswith(
-        "The limit of 3 LLM calls was reached. Give a higher one with the same command, to go on.\n"
-    )
+    assert done.err.endswith("The limit of 3 LLM calls was reached. Repeat the command with a higher one.\n")
     assert len(llm_server.requests) == 2 + 3
 
     first = llm_server.requests[-1].body["model"]
@@ -213,7 +211,7 @@ def test_gepa_rewrites_a_file_by_the_failures_of_an_evaluation_and_the_proof_on_
     checked.clear()
     spent = inside(*words, "--max-calls", 9)
     assert "GEPA: 0.00 before, 1.00 after, on the cases to choose by; 8 runs." in spent.err
-    assert "The limit of 9 LLM calls was reached. Give a higher one with the same command" in spent.err
+    assert "The limit of 9 LLM calls was reached. Repeat the command with a higher one" in spent.err
     assert len(checked) == 2
 
     short = inside(*words, "--max-calls", 12, "--json")

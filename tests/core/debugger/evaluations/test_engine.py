@@ -1,6 +1,7 @@
 """The work of an evaluation, with lanes that make no run for real."""
 
 import asyncio
+from contextlib import suppress
 
 import pytest
 
@@ -60,4 +61,26 @@ async def test_an_outage_counts_as_no_try_of_the_cases_that_it_ended(tmp_path, l
     assert (told.done, variant.successes, variant.failed, variant.tried_again) == (20, 20, 0, 0)
     tries = evaluated_runs(store, told.evaluation)
     assert len(tries) >= 25  # What failed is kept.
+    store.close()
+
+
+@pytest.mark.parametrize("lanes", [1, 3])
+async def test_cases_that_fail_at_each_start_count_as_failed_and_the_others_are_come_to(tmp_path, lanes):
+    store = TraceStore.open(tmp_path / "t.db")
+
+    async def lane(variant, attempt):
+        await asyncio.sleep(0)
+        if attempt.case.task in PLAN.tasks[:4]:
+            raise BrowserError("The site is gone.")
+        run = store.begin_run(start("Look.", task=attempt.case.task).replace(attempt=attempt))
+        good = Verdict(success=True)
+        store.end_run(run, outcome="done", verdict=good, seconds=1.0, seconds_in_llm=0.0)
+        return report(store.run(run))
+
+    with opened(store, "mine", PLAN) as row:
+        for _ in range(5):
+            with suppress(WorldError):
+                await Evaluator(store, row, RunLimits(), lambda: None).work([lane] * lanes)
+        (told,) = report_of(store, row).variants
+    assert (told.successes, told.failed) == (16, 4)
     store.close()

@@ -102,7 +102,7 @@ _JSON = re.compile(r"\s*[{\[]")
 _REST_OF_LINE = re.compile(r"[^\r\n]*")
 _MOST = 1 << 16
 """Characters of a value that is looked for elsewhere, too."""
-_FIELD = re.compile(r"(?:\A|(?<=[?&#])|(?<=&amp;))([A-Za-z0-9_.%\[\]-]{1,80})=(?!\$\{)")
+_FIELD = re.compile(r"(?:\A|(?<=[?&#])|(?<=&amp;))([A-Za-z0-9_.%\[\]-]{1,80})=(?!\$\{|=)")
 _VALUE = re.compile(r"(?:[^&#?\s\"<>\\]|\?(?![A-Za-z0-9_.%\[\]-]{1,80}=))*+")
 _VALUE_IN_CODE = re.compile(r"[^&#?\s\"<>\\(){};'`]*")
 _MARKS = "(){};'`"

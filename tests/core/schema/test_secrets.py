@@ -300,6 +300,8 @@ def test_a_value_goes_whole_from_its_place_and_nothing_around_it(text, hidden):
     "text",
     [
         "var m = /#access_token=([^&]+)/.exec(location.hash);",
+        "e.match(g)?t.lastToken==`def`||e:t;",
+        "is?token=='abc123def456':other",
         r"var m = s.match(/\?token=(.*)/);",
         "var u=c?d+'&token='+e:f;go(u)",
         "s='Hello world?token='+t;go()",

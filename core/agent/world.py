@@ -26,10 +26,11 @@ from core.schema.action import Target
 from core.schema.action_space import Permissible
 from core.schema.element_identity import RecordedInput, called
 from core.schema.errors import ActionError, BrowserError, UsageError
+from core.schema.hiding import Secrets
 from core.schema.hosts import has_scheme, site_of
 from core.schema.observation import Capture
 from core.schema.restore import SentAt, sent_summary
-from core.schema.secrets import Kind, Secrets, quoted_in
+from core.schema.secrets import Kind, quoted_in
 from core.schema.task import Episode, Task
 from core.schema.viewport import VIEWPORT
 

@@ -20,9 +20,9 @@ from core.browser.channel import Channel, FrameLink, PageGone, let_go
 from core.browser.frames import mark_listeners
 from core.browser.page import Page
 from core.schema.errors import ActionError, BrowserError
+from core.schema.hiding import Secrets
 from core.schema.observation import Box, Capture, Element, Observation, PageFrame, Tab
 from core.schema.record import Record
-from core.schema.secrets import Secrets
 from core.system.patience import within
 
 READER = 6

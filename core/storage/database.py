@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from core.schema.errors import StoreError
 from core.schema.formats import encodable
-from core.schema.secrets import Secrets
+from core.schema.hiding import Secrets
 
 if TYPE_CHECKING:
     from sqlite_utils.db import Database, Table

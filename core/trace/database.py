@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from core.schema.errors import TraceError
-from core.schema.secrets import Secrets
+from core.schema.hiding import Secrets
 from core.storage.database import DatabaseFile, FileKind
 from core.trace import owners
 from core.trace.blobs import Blobs

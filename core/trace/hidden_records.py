@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any, Literal, TypeVar
 
 from core.browser.recorded.exchange import Exchange
+from core.schema.hiding import Secrets
 from core.schema.observation import Observation, is_hidden
-from core.schema.secrets import Kind, Secrets, names_in
+from core.schema.secrets import Kind, names_in
 from core.schema.step import PhaseRecord
 from core.trace.encoding import from_json, parsed, to_json
 

@@ -14,8 +14,9 @@ from typing import Any, TypeVar
 from core.schema.changes import Changes
 from core.schema.errors import TraceError
 from core.schema.events import LogLine
+from core.schema.hiding import Secrets
 from core.schema.observation import Observation
-from core.schema.secrets import Kind, Secrets, is_text_of, told_by
+from core.schema.secrets import Kind, is_text_of, told_by
 from core.schema.step import Aligned, BlobHash, PhaseRecord, Recalled, record_of
 from core.schema.task import Verdict
 from core.storage.database import BUSY_SECONDS

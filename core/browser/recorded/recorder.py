@@ -7,7 +7,7 @@ from contextlib import suppress
 from playwright.async_api import BrowserContext, Error, Page, Request, WebSocket
 
 from core.browser.recorded.exchange import SOCKET, Exchange, Taken, hash_of
-from core.schema.secrets import Secrets
+from core.schema.hiding import Secrets
 from core.system.patience import within
 
 log = logging.getLogger(__name__)

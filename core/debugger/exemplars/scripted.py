@@ -25,9 +25,9 @@ from core.schema.action import Action, FocusTarget, RefTarget, RoleTarget, Stop
 from core.schema.action_text import parse_action
 from core.schema.errors import ActionError, ActionSyntaxError, BackstepError, BrowserError, UsageError
 from core.schema.exemplar import AbstractionPair, Exemplar, ExemplarStep
+from core.schema.hiding import Secrets
 from core.schema.observation import Observation, Ref
 from core.schema.record import Record
-from core.schema.secrets import Secrets
 from core.schema.task import Episode, Task, Verdict
 from core.schema.viewport import VIEWPORT
 

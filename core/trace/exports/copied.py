@@ -11,8 +11,9 @@ from core.schema import action as kinds
 from core.schema.action import RefTarget, parse_target
 from core.schema.action_text import parse_action
 from core.schema.errors import ActionSyntaxError
+from core.schema.hiding import Secrets
 from core.schema.observation import Box, Element, Observation
-from core.schema.secrets import Secrets, is_placeholder, kind_of_name, without_forms
+from core.schema.secrets import is_placeholder, kind_of_name, without_forms
 from core.trace.exports.playwright_script import NotExpressibleError, lines_of, literal
 
 _HELPERS = re.compile(r"(?<![\w.])(?:one|scroll|drag|select_text|at|warn|type_into|urljoin)\(")

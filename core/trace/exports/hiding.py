@@ -17,8 +17,9 @@ from core.browser.log.records import RequestEntry
 from core.schema.action import Type, escape_brackets
 from core.schema.errors import TraceError
 from core.schema.formats import encodable
+from core.schema.hiding import Secrets, left_out
 from core.schema.observation import in_quotes, is_hidden
-from core.schema.secrets import Kind, Secrets, kind_of_name, kind_of_selector, left_out, quoted_in, told_by
+from core.schema.secrets import Kind, kind_of_name, kind_of_selector, quoted_in, told_by
 from core.schema.step import Acted, Observed, Reviewed, record_of
 from core.trace.calls import stored_reply
 from core.trace.encoding import parsed

@@ -15,7 +15,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat,
 
 from core.schema import action as kinds
 from core.schema.action import Action, Target
-from core.schema.secrets import Secrets, kind_of_attributes, kind_of_name, kind_of_selector
+from core.schema.hiding import Secrets
+from core.schema.secrets import kind_of_attributes, kind_of_name, kind_of_selector
 from core.trace.imports.records import (
     FaultyError,
     FileEntry,

@@ -10,8 +10,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from core.schema import action as kinds
 from core.schema.action import Action, Target
+from core.schema.hiding import Secrets
 from core.schema.record import Record
-from core.schema.secrets import Kind, Secrets, kind_of_name, kind_of_selector
+from core.schema.secrets import Kind, kind_of_name, kind_of_selector
 from core.settings.file_kinds import is_recording
 from core.trace.imports.records import (
     FaultyError,

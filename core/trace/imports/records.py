@@ -8,8 +8,8 @@ from pydantic import ValidationError
 from core.schema.action import Action
 from core.schema.errors import DataError
 from core.schema.formats import count
+from core.schema.hiding import Secrets
 from core.schema.record import Record
-from core.schema.secrets import Secrets
 from core.schema.step import Effect
 
 

@@ -12,14 +12,13 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from core.schema.hiding import Secrets, left_out
 from core.schema.secrets import (
-    Secrets,
     is_text_of,
     kind_of_field,
     kind_of_header,
     kind_of_name,
     kind_of_selector,
-    left_out,
     names_in,
     places_in,
     stands_out,

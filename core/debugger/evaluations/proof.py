@@ -334,26 +334,22 @@ def cases_of(plan: EvaluationPlan, done: Mapping[Case, AttemptRow]) -> Iterator[
                 break
         yield from wait()
         yield from ask_again(changed)
-        sealed = [(variant, spot) for spot in repair.sealed for variant in (unchanged, changed)]
-        is_open = any(case_at(changed.name, spot) in done for spot in repair.sealed)
-        if is_open:  # They are looked at once: no other change is tried any more.
-            yield from ask(*sealed)
+        # Sealed cases are looked at once: after them no other change is tried, also when this is gone on with.
+        if not any(case_at(changed.name, spot) in done for spot in repair.sealed):
+            if results.harmed(changed.name) or not results.is_enough(changed.name):
+                continue
+            yield from ask(*((changed, spot) for spot in repair.others))
+            yield from wait()
+            fails = [spot for spot in repair.others if results.of(changed.name, spot) is False]
+            yield from ask(*((unchanged, spot) for spot in fails))
             yield from wait()
             yield from ask_again(changed)
-            return
-        if results.harmed(changed.name) or not results.is_enough(changed.name):
-            continue
-        yield from ask(*((changed, spot) for spot in repair.others))
-        yield from wait()
-        fails = [spot for spot in repair.others if results.of(changed.name, spot) is False]
-        yield from ask(*((unchanged, spot) for spot in fails))
+            if not results.is_harmless(changed.name):
+                continue
+        yield from ask(*((variant, spot) for spot in repair.sealed for variant in (unchanged, changed)))
         yield from wait()
         yield from ask_again(changed)
-        if results.is_harmless(changed.name):
-            yield from ask(*sealed)
-            yield from wait()
-            yield from ask_again(changed)
-            return
+        return
 
 
 def proof_of(store: TraceStore, name: str, plan: EvaluationPlan, why: str = "") -> Proof:

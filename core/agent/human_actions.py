@@ -51,10 +51,13 @@ class HumanActions:
         if before is None or run.ended:
             return 0
         if human_action.kind == "look":
-            if not more and human_action.typing:
-                self.looked = await self._read()
-            elif not more:
-                state.capture = await self._read()
+            page = await self._read() if not more else None
+            if page is None or waiting():  # It may show what an action that has come meanwhile did.
+                return 0
+            if human_action.typing:
+                self.looked = page
+            else:
+                state.capture = page
             return 0
         if human_action.kind == "upload":
             human_action = await human_action.with_path(world.tabs.current)

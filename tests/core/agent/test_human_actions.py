@@ -66,6 +66,22 @@ def test_what_was_typed_in_haste_is_in_the_page_of_the_next_human_action_too(sta
     assert f"[{link}] link" in clicked["abstract"].clean.text
 
 
+def test_a_reading_that_an_action_has_overtaken_is_not_the_page_of_that_action(stage, run):
+    human_actions = HumanActions(run, print)
+    stage.thread.run(human_actions.look())
+    field, link = ref(run, "Name"), ref(run, "Send")
+    does(stage, run, f"type [{field}] [Ada]")
+    does(stage, run, f"click [{link}]")  # While the page is read for the look below, which came before it.
+    for typing in (True, False):
+        look = HumanAction(kind="look", ref=field, typing=typing)
+        stage.thread.run(human_actions.take(look, more=False, waiting=lambda: True))
+    stage.thread.run(human_actions.take(HumanAction(kind="type", ref=field, text="Ada"), more=True))
+    stage.thread.run(human_actions.take(HumanAction(kind="click", ref=link), more=False))
+    clicked = records(run, 2)
+    assert clicked["observe"].observation.url.endswith("start.html")
+    assert clicked["observe"].observation.element(field).value == "Ada"
+
+
 def test_a_step_of_the_persons_does_not_tell_what_became_of_an_earlier_reply(stage, llm_server, run):
     def two(request):
         field = ref_in(request, 'textbox "Name"')

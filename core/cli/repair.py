@@ -9,7 +9,7 @@ from core.agent.resources import AgentResources
 from core.cli.causes import causes_json
 from core.cli.evaluation import carried_out
 from core.cli.options import RepairOptions
-from core.cli.output import put, put_json, put_lines, say, verdict_word
+from core.cli.output import put, put_json, put_lines, say, say_lines, verdict_word
 from core.cli.runs import reading
 from core.cli.surroundings import WithEmbedded, in_loop, open_unattended, resources_of
 from core.debugger.causes.finding import causes_of
@@ -249,6 +249,11 @@ def _candidates(
         if proposal.candidate is not None:
             candidates = (*candidates, proposal.candidate)
             say(f"{asked.llm} proposed a change in {calls} ({cost}).")
+            try:
+                spending.left()
+            except UsageError:
+                say_lines(f"It was not tried. You can make it by hand:\n{proposal.candidate.diff}")
+                raise
         else:
             say(
                 f"{asked.llm} proposed no change that can be applied, in {calls} ({cost}): {proposal.problem}"

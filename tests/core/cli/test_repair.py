@@ -113,8 +113,14 @@ def test_an_llm_proposes_blocks_which_are_checked_and_asked_for_once_more(inside
         )
 
     llm_server.otherwise = answer
-    words = ("--llm", "test-model", "--max-calls", 5, "--browser", need_chromium())
-    done = inside("repair", failed, *words)
+    words = ("--llm", "test-model", "--browser", need_chromium())
+    cut = inside("repair", failed, *words, "--max-calls", 2)
+    assert cut.code == 2, cut.out
+    assert "It was not tried. You can make it by hand:" in cut.err
+    assert "+Press ONE." in cut.err
+    assert cut.err.endswith("The limit of 2 LLM calls was reached. Repeat the command with a higher one.\n")
+    asked.clear()
+    done = inside("repair", failed, *words, "--max-calls", 5)
     assert done.code == 1, done.err
     assert len(asked) == 2
     assert "is not there" in asked[1]

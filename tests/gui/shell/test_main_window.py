@@ -275,7 +275,7 @@ def test_panels_are_shown_reached_put_away_floated_and_scrolled_to(window: MainW
     review(qtbot, window, session)
     column = window.docks.docks["Step"]
     exemplars = window.place("Exemplars")
-    assert column.area.verticalScrollBar().maximum() > 0
+    qtbot.waitUntil(lambda: column.area.verticalScrollBar().maximum() > 0)  # Once its content is laid out.
     exemplars.bring()
     qtbot.waitUntil(lambda: not exemplars.title.visibleRegion().isEmpty())
     dock = window.docks.docks["Step"]

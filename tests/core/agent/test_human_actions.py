@@ -74,12 +74,28 @@ def test_a_reading_that_an_action_has_overtaken_is_not_the_page_of_that_action(s
     does(stage, run, f"click [{link}]")  # While the page is read for the look below, which came before it.
     for typing in (True, False):
         look = HumanAction(kind="look", ref=field, typing=typing)
-        stage.thread.run(human_actions.take(look, more=False, waiting=lambda: True))
+        assert stage.thread.run(human_actions.take(look, more=False, waiting=lambda: True)) == 0
     stage.thread.run(human_actions.take(HumanAction(kind="type", ref=field, text="Ada"), more=True))
     stage.thread.run(human_actions.take(HumanAction(kind="click", ref=link), more=False))
     clicked = records(run, 2)
     assert clicked["observe"].observation.url.endswith("start.html")
     assert clicked["observe"].observation.element(field).value == "Ada"
+
+
+def test_an_answer_to_the_page_is_a_step_before_the_action_that_made_it_ask(stage, llm_server, tmp_path):
+    asks = "document.querySelector('p').textContent = confirm('Send it?') ? 'Sent' : 'Kept'"
+    url = page_file(tmp_path, f'<button onclick="{asks}">Send</button><p></p>', "asks.html")
+    run, problems = stage.open(llm_server, url=url, instruction="Send it."), []
+    human_actions = HumanActions(run, problems.append)
+    stage.thread.run(human_actions.look())
+    send = ref(run, "Send")
+    does(stage, run, f"click [{send}]")
+    assert stage.thread.run(human_actions.take(HumanAction(kind="click", ref=send), more=False)) == 2
+    decided = [str(records(run, number)["review"].action) for number in (1, 2)]
+    assert decided == ["answer_dialog [accept]", f"click [{send}]"]
+    assert len(problems) == 1
+    assert problems[0].startswith("You were not asked, for this browser answers by the settings (dialogs).")
+    assert "Sent" in str(run.state.observation.elements)
 
 
 def test_a_step_of_the_persons_does_not_tell_what_became_of_an_earlier_reply(stage, llm_server, run):

@@ -131,6 +131,8 @@ class RunsPanel(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._view = RunsView()
+        self._opening = False
+        """Whether a task is opening that has no run yet."""
         self._followed: int | None = None
         self._live: StepRow | None = None
         self.model = RunsModel(self)
@@ -163,7 +165,7 @@ class RunsPanel(QWidget):
             shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
         self.or_words = OrWords(self.tree, self)
         in_column(self, self.or_words)
-        self.or_words.say(_NO_RUN)
+        self._tell_why_empty()
 
     @Slot(object)
     def show_runs(self, view: RunsView) -> None:
@@ -172,9 +174,7 @@ class RunsPanel(QWidget):
         self.model.show_runs(view)
         if self._live is not None:
             self.model.show_step(self._live)
-        none_found = f'No run matches "{view.query}". Empty the search field to see all runs.'
-        nothing = none_found if view.query else _NO_RUN
-        self.or_words.say("" if view.runs else nothing)
+        self._tell_why_empty()
         self.folding.settle()
         self._follow()
         self._reveal_viewed()
@@ -201,9 +201,16 @@ class RunsPanel(QWidget):
 
     @Slot(object)
     def show_session(self, view: SessionView) -> None:
-        """Show that a task is opening, if no run is listed yet."""
-        if view.run is None and view.mode == "opening" and not self._view.runs:
-            self.or_words.say("Opening the task…")
+        """Show whether a task is opening, while no run is listed."""
+        self._opening = view.run is None and view.mode == "opening"
+        self._tell_why_empty()
+
+    def _tell_why_empty(self) -> None:
+        query = self._view.query
+        nothing = "Opening the task…" if self._opening else _NO_RUN
+        if query:
+            nothing = f'No run matches "{query}". Empty the search field to see all runs.'
+        self.or_words.say("" if self._view.runs else nothing)
 
     @property
     def chosen_step(self) -> tuple[int, int] | None:

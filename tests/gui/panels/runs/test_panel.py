@@ -3,7 +3,7 @@ from PySide6.QtCore import QAbstractItemModel, QModelIndex, Qt
 from PySide6.QtTest import QAbstractItemModelTester, QSignalSpy
 from pytestqt.qtbot import QtBot
 
-from core.debugger.session_view import RunsView
+from core.debugger.session_view import RunsView, SessionView
 from core.debugger.steps.views import StepView
 from core.schema.changes import Difference
 from core.schema.task import Verdict
@@ -41,6 +41,13 @@ def test_an_empty_tree_says_what_to_do(panel: RunsPanel):
 def test_a_search_without_a_match_says_so(panel: RunsPanel):
     panel.show_runs(RunsView(query="lamp"))
     assert '"lamp"' in panel.or_words.words.text()
+
+
+def test_a_task_that_could_not_be_opened_is_not_said_to_be_opening(panel: RunsPanel):
+    panel.show_session(SessionView(mode="opening"))
+    assert panel.or_words.words.text() == "Opening the task…"
+    panel.show_session(SessionView(mode="empty"))
+    assert panel.or_words.words.text().startswith("No run yet.")
 
 
 def rows_under(panel: RunsPanel, index: QModelIndex) -> list[str]:

@@ -111,15 +111,15 @@ class FilmStrip(QListView):
 
     def show_times(self, view: TimeView) -> None:
         """Replace the steps; the position stays if it is the same run."""
-        before, scrolled = self.at, self.horizontalScrollBar().value()
-        same, self.view = view.run == self.view.run, view
+        before = self.at if view.run == self.view.run else None
+        scrolled, self.view = self.horizontalScrollBar().value(), view
         self._marks = {}
         for mark in view.marks:
             self._marks.setdefault(mark.step, []).append(mark)
         with QSignalBlocker(self.selectionModel()):
             self._rows.show_rows(view.steps)
-            if same and before is not None:
-                self.setCurrentIndex(self._index(before.run, before.number))
+            # If none is set, not even an invalid one, Qt takes the first step when the filmstrip gets the focus.
+            self.setCurrentIndex(QModelIndex() if before is None else self._index(before.run, before.number))
         self.doItemsLayout()
         self.horizontalScrollBar().setValue(scrolled)
         if self.at is None and self.is_scrubbing:
@@ -135,15 +135,17 @@ class FilmStrip(QListView):
         before, self._shown = self._shown, (run, number)
         index = self._index(run, number)
         if not self.is_scrubbing and (before != self._shown or index != self.currentIndex()):
-            with QSignalBlocker(self.selectionModel()):
-                self.setCurrentIndex(index)
+            self.setCurrentIndex(index)
             self._show_framed()
 
     def scrub_to(self, at: int) -> None:
         """Scrub to the step with this index."""
         self._rest.stop()
         self.is_scrubbing = True
-        self.setCurrentIndex(self._rows.index(at))
+        if at != self.currentIndex().row():
+            self.setCurrentIndex(self._rows.index(at))
+            self._show_framed()
+            self.scrubbed.emit(*self.viewed)
 
     def rest(self) -> None:
         """Request the framed step."""
@@ -232,14 +234,6 @@ class FilmStrip(QListView):
         self.scrub_to(len(self.view.steps) - 1 if at < 0 else at)
 
     # Qt's events
-
-    def currentChanged(self, current: Index, previous: Index) -> None:
-        """The person has gone to another step."""
-        super().currentChanged(current, previous)
-        if (step := self.at) is not None:
-            self.is_scrubbing = True
-            self._show_framed()
-            self.scrubbed.emit(step.run, step.number)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)

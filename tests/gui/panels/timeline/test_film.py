@@ -207,6 +207,17 @@ def test_a_run_without_any_picture_says_how_to_have_them(qtbot, theme, settings)
     assert "--pictures" not in strip.facts.text()
 
 
+def test_the_focus_frames_no_step_while_the_step_in_view_is_not_listed(film, heard):
+    film.show_viewed(18, 6)
+    film.show_times(pictured(5))
+    film.setFocus(Qt.FocusReason.TabFocusReason)
+    assert film.at is None
+    assert not film.is_scrubbing
+    film.show_times(pictured(6))
+    assert film.at.number == 6
+    assert heard == []
+
+
 def test_scrubbing_can_be_given_up_before_the_keys_rest(film, heard, qtbot):
     film.show_times(pictured(5))
     film.show_viewed(18, 2)

@@ -60,7 +60,7 @@ class TimeScale:
         self._times = [begun]
         """Moments between which time passes evenly: the beginning, where waits begin and end, and the end."""
         self._units = [0.0]
-        """Where these moments are, in units of the bar: seconds, unless waits are folded."""
+        """Where these moments are, in units of the bar."""
         ended = max(ended, begun + 1e-3)
         active = max(ended - begun - sum(wait.seconds for wait in waits), 1e-3)
         most = active * _WAITS / max(len(waits), 1) if folded else ended - begun
@@ -71,13 +71,18 @@ class TimeScale:
         self.stretch(1.0)
 
     @property
+    def units(self) -> float:
+        """Length of the bar in units: seconds, unless waits are folded."""
+        return self._units[-1]
+
+    @property
     def longest(self) -> float:
         """Length of the bar in pixels at the closest zoom."""
-        return min(_CLOSEST * self._units[-1], _LONGEST)
+        return min(_CLOSEST * self.units, _LONGEST)
 
     def stretch(self, length: float) -> None:
         """Make the whole bar this many pixels long."""
-        self._places = [unit / self._units[-1] * length for unit in self._units]
+        self._places = [unit / self.units * length for unit in self._units]
 
     def x(self, time: float) -> float:
         """Return the position of a moment; outside of the view if the moment is not visible."""
@@ -160,16 +165,19 @@ class TimeBar(QAbstractScrollArea):
         self._on_text_resized()
 
     def show_times(self, view: TimeView) -> None:
-        """Replace what is drawn; zoom and position stay if it is the same run."""
+        """Replace what is drawn; a zoomed bar of the same run stays where it is, also while the run goes on."""
+        scale = TimeScale(view.begun, view.ended, view.held, folded=self.folded)
         if view.run != self.view.run:
             self.zoom = 1.0
+        elif self.zoom > 1.0:
+            self.zoom *= scale.units / self.scale.units
         self.view = view
-        self._lay_out()
+        self._lay_out(scale)
 
     def set_folded(self, on: bool) -> None:
         """Draw waits short, or to scale."""
         self.folded = on
-        self._lay_out()
+        self._lay_out(TimeScale(self.view.begun, self.view.ended, self.view.held, folded=on))
 
     def fit(self) -> None:
         """Show the whole run."""
@@ -178,11 +186,8 @@ class TimeBar(QAbstractScrollArea):
 
     def zoom_by(self, factor: float, x: float | None = None) -> None:
         """Zoom and keep the moment at `x` in place, or that in the middle."""
-        x = self.viewport().width() / 2 if x is None else x
-        time = self.scale.time(x)
         self.zoom *= factor
-        self._lay_out()
-        self._move_by(self.scale.x(time) - x)
+        self._lay_out(x=self.viewport().width() / 2 if x is None else x)
 
     def words_at(self, x: float, y: float) -> str:
         """Return a description of what is at a position; empty if there is nothing."""
@@ -206,10 +211,17 @@ class TimeBar(QAbstractScrollArea):
             return []
         return [mark for mark in self.view.marks if abs(self.scale.x(mark.time) - x) <= _NEAR]
 
-    def _lay_out(self) -> None:
-        bar, view = self.horizontalScrollBar(), self.view
+    def _lay_out(self, scale: TimeScale | None = None, x: float | None = None) -> None:
+        """Place everything anew, by another scale if one is given, and keep the moment at `x` in place.
+
+        Without `x`, the end of the run stays in view if it is, or else the moment at the left stays.
+        """
+        bar = self.horizontalScrollBar()
+        at_end = x is None and bar.value() >= bar.maximum() - _SIDE
+        x = _SIDE if x is None else x
+        time = self.scale.time(x)
         room = max(self.viewport().width() - 2 * _SIDE, 1)
-        self.scale = TimeScale(view.begun, view.ended, view.held, folded=self.folded)
+        self.scale = scale or self.scale
         self.zoom = max(min(self.zoom, self.scale.longest / room), 1.0)
         self.scale.stretch(room * self.zoom)
         bar.setRange(0, round(room * self.zoom) - room)
@@ -218,6 +230,10 @@ class TimeBar(QAbstractScrollArea):
         scrolled = bar.sizeHint().height() if bar.maximum() else 0
         self.setFixedHeight(self.rows.height + scrolled + 2 * self.frameWidth())
         self.scrollContentsBy(0, 0)
+        if at_end:
+            bar.setValue(bar.maximum())
+        else:
+            self._move_by(self.scale.x(time) - x)
 
     def _move_by(self, pixels: float) -> None:
         self.horizontalScrollBar().setValue(self.horizontalScrollBar().value() + round(pixels))

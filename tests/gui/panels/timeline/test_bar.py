@@ -166,6 +166,13 @@ def test_keys_go_through_the_steps_and_rest_on_the_last_of_them(strip, bar, aske
     qtbot.waitUntil(lambda: asked == [(18, 5)])
 
 
+def grown(view, seconds):
+    """Return the times of a run whose last step goes on for so long."""
+    last = view.steps[-1]
+    last = last.replace(ended=last.ended + seconds)
+    return view.replace(ended=view.ended + seconds, steps=(*view.steps[:-1], last))
+
+
 def turn(bar, x, y, modifiers=Qt.KeyboardModifier.NoModifier):
     turned = QWheelEvent(
         QPointF(300, 20),
@@ -206,12 +213,36 @@ def test_wheel_and_keys_zoom_and_0_fits_again(bar, qtbot):
     assert not slider.isVisible()
 
 
-def test_zoom_stays_while_the_same_run_goes_on_and_not_for_another(strip, bar):
-    bar.zoom_by(4)
-    strip.show_times(samples.times(6))
-    assert bar.zoom == 4.0
+@pytest.mark.parametrize("folded", [False, True])
+def test_a_zoomed_bar_stays_where_it_is_while_the_run_goes_on(strip, bar, folded):
+    bar.set_folded(folded)
+    bar.zoom_by(8, 300)
+    for seconds in (0.5, 10, 120):
+        times = [bar.scale.time(x) for x in (6, 300, 1000)]
+        strip.show_times(grown(bar.view, seconds))
+        places = [bar.scale.x(time) for time in times]
+        # Folded waits get longer with the run.
+        assert places[: 1 if folded else 3] == pytest.approx([6, 300, 1000][: 1 if folded else 3], abs=1)
     strip.show_times(samples.times().replace(run=19))
     assert bar.zoom == 1.0
+
+
+def test_a_zoomed_bar_goes_on_to_show_the_end_of_the_run(strip, bar):
+    bar.zoom_by(8)
+    bar.horizontalScrollBar().setValue(bar.horizontalScrollBar().maximum())
+    for seconds in (0.5, 10, 120):
+        strip.show_times(grown(bar.view, seconds))
+        assert bar.width() - 20 < bar.scale.x(bar.view.ended) < bar.width()
+
+
+def test_the_moment_at_the_left_stays_when_the_window_is_widened_or_waits_are_unfolded(strip, bar, qtbot):
+    bar.zoom_by(8, 300)
+    time = bar.scale.time(6)
+    strip.resize(1500, 200)
+    qtbot.waitUntil(lambda: bar.width() > 1400)
+    assert bar.scale.time(6) == pytest.approx(time, abs=0.05)
+    bar.set_folded(False)
+    assert bar.scale.time(6) == pytest.approx(time, abs=0.05)
 
 
 def test_waits_are_drawn_to_scale_when_asked(bar):

@@ -148,6 +148,8 @@ class TimeBar(QAbstractScrollArea):
         self.scale = TimeScale()
         self.zoom = 1.0
         """1 if the whole bar fits."""
+        self._unmoved = 0.0
+        """The part of a pixel by which the bar is still to be moved."""
         self.folded = True
         self._colours: dict[tuple[str, int], QColor] = {}
         """Colours of the theme, read once because there are thousands of strokes."""
@@ -236,6 +238,8 @@ class TimeBar(QAbstractScrollArea):
             self._move_by(self.scale.x(time) - x)
 
     def _move_by(self, pixels: float) -> None:
+        pixels += self._unmoved
+        self._unmoved = pixels - round(pixels)
         self.horizontalScrollBar().setValue(self.horizontalScrollBar().value() + round(pixels))
 
     def _on_text_resized(self) -> None:
@@ -431,11 +435,13 @@ class TimeBar(QAbstractScrollArea):
         return super().viewportEvent(event)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        turned = event.angleDelta()
-        if turned.x() or event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
-            self._move_by(-(turned.x() or turned.y()) / 2)
+        sideways, turned = event.angleDelta().x(), event.angleDelta().y()
+        if abs(sideways) > abs(turned):
+            self._move_by(-sideways / 2)
+        elif event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            self._move_by(-turned / 2)
         else:
-            self.zoom_by(1.25 ** (turned.y() / 120), event.position().x())
+            self.zoom_by(1.25 ** (turned / 120), event.position().x())
         event.accept()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:

@@ -213,6 +213,23 @@ def test_wheel_and_keys_zoom_and_0_fits_again(bar, qtbot):
     assert not slider.isVisible()
 
 
+def test_slow_turns_of_the_wheel_move_the_zoomed_bar_as_far_as_a_fast_one(bar):
+    bar.zoom_by(8)
+    left = bar.scale.left
+    for _ in range(120):
+        turn(bar, -1, 0)
+    assert bar.scale.left == pytest.approx(left + 60, abs=1)
+    start = bar.scale.time(300)
+    for _ in range(120):
+        turn(bar, 0, 1)
+    assert bar.scale.x(start) == pytest.approx(300, abs=1)
+
+
+def test_a_turn_that_goes_a_little_sideways_zooms(bar):
+    turn(bar, 2, 120)
+    assert bar.zoom == pytest.approx(1.25)
+
+
 @pytest.mark.parametrize("folded", [False, True])
 def test_a_zoomed_bar_stays_where_it_is_while_the_run_goes_on(strip, bar, folded):
     bar.set_folded(folded)

@@ -210,6 +210,7 @@ def test_a_run_without_any_picture_says_how_to_have_them(qtbot, theme, settings)
 def test_the_focus_frames_no_step_while_the_step_in_view_is_not_listed(film, heard):
     film.show_viewed(18, 6)
     film.show_times(pictured(5))
+    film.clearFocus()
     film.setFocus(Qt.FocusReason.TabFocusReason)
     assert film.at is None
     assert not film.is_scrubbing

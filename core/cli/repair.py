@@ -1,5 +1,6 @@
 """The command `repair`: changes that may mend failed runs, tried without writing any file, and what came of them."""
 
+import shlex
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -20,7 +21,7 @@ from core.debugger.evaluations.figures import done_of
 from core.debugger.evaluations.proof import check_failed, is_success, proof_of, repair_plan
 from core.debugger.evaluations.proof_records import Candidate, CandidateProof, Proof
 from core.debugger.evaluations.records import EvaluationPlan, RepairRequest, RunLimits, Spent
-from core.debugger.evaluations.request import named, texts_in
+from core.debugger.evaluations.request import name_now, texts_in
 from core.debugger.repair.candidates import alike_runs, from_blocks, from_causes, from_files, keep, together
 from core.debugger.repair.proposing import ProposedChange, propose
 from core.environments.registry import Environments
@@ -74,8 +75,9 @@ def repair(
     Returns whether all that was to be mended is. Raises UsageError, DataError, TraceError and WorldError.
     """
     resources, files = resources_of(settings), AgentFiles(config_folder())
+    name = asked.name or name_now(f"repair of {asked.evaluation or f'run {asked.run}'}")
     try:
-        repairs = list(_repaired(asked, settings, environments, with_embedded, resources, files))
+        repairs = list(_repaired(asked, name, settings, environments, with_embedded, resources, files))
     finally:
         resources.memory.close()
     kept: list[str] = []
@@ -97,12 +99,16 @@ def repair(
         for path in kept:
             put(f"Kept: {path}")
         if not asked.keep and any(proof is not None and proof.best for _, proof in repairs):
-            put("Nothing was written. --keep writes what is proven to your own files; use the same --name.")
+            put(
+                "Nothing was written. To write what is proven to your own files, repeat the command with --keep "
+                f"--name {shlex.quote(name)}."
+            )
     return is_whole
 
 
 def _repaired(
     asked: RepairOptions,
+    asked_name: str,
     settings: Settings,
     environments: Environments,
     with_embedded: WithEmbedded,
@@ -114,7 +120,7 @@ def _repaired(
     with reading(settings) as store:
         groups = _groups(asked, store, resources, files)
     for number, failures in enumerate(groups, 1):
-        name = f"{asked.name} {number}" if asked.name and number > 1 else asked.name or ""
+        name = f"{asked_name} {number}" if number > 1 else asked_name
         try:
             request, plan = _plan(asked, name, failures, settings, environments, resources, files, spending)
         except UsageError as error:
@@ -127,7 +133,7 @@ def _repaired(
             _print_head(failures)
         why = ""
         if not asked.no_runs:
-            why = carried_out(request, plan, settings, environments, with_embedded, asked.name or "").why
+            why = carried_out(request, plan, settings, environments, with_embedded, asked_name).why
         with reading(settings) as store:
             proof = proof_of(store, request.name, plan, why)
             row = evaluation_named(store, request.name)
@@ -182,7 +188,7 @@ def _plan(
         "alike": failures.alike,
     }
     with reading(settings) as store:
-        stored = evaluation_named(store, name) if name else None
+        stored = evaluation_named(store, name)
         if stored is not None:
             plan = planned(stored)
             if plan.repair is None or plan.run != failures.row.run:
@@ -206,7 +212,7 @@ def _plan(
             own = resources.changed(store.changes(failures.row.run))
             check_failed(failures.row)
             fields["candidates"] = _candidates(asked, failures, store, settings, own, files, spending)
-        request = named(RepairRequest.model_validate(fields | spending.left()))
+        request = RepairRequest.model_validate(fields | spending.left())
         return request, repair_plan(request, store, environments)
 
 

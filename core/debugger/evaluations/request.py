@@ -68,10 +68,13 @@ def make_plan(
 
 def named(request: AnyRequest) -> AnyRequest:
     """Return a request that has a name: what it is about, with the time, where it was given none."""
-    if request.name:
-        return request
+    return request if request.name else request.replace(name=name_now(request.about))
+
+
+def name_now(about: str) -> str:
+    """Return the name of what is begun now without one, by what it is about."""
     now = time.strftime("%Y-%m-%d %H:%M:%S")
-    return request.replace(name=f"{request.about}, {now}" if request.about else now)
+    return f"{about}, {now}" if about else now
 
 
 def read_request(path: Path | None, **flags: object) -> EvalRequest:

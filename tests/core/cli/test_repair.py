@@ -1,5 +1,6 @@
 """The command repair: changes that may mend a failed run, proved by runs with and without them."""
 
+import re
 from contextlib import closing
 
 import pytest
@@ -175,10 +176,16 @@ def test_failures_of_each_llm_are_mended_within_one_limit(inside, llm_server):
         return by_prompt(request) if request.body["model"] == first else Reply(status=401, body="{}")
 
     llm_server.otherwise = refuse
-    done = inside(*words, "--name", "mine", "--max-calls", 50)
+    done = inside(*words)
     assert done.code == 3, done.err
-    assert "evaluation mine 2:" in done.err
-    assert "repeat the command that makes them, with --name mine.\n" in done.err
+    name = re.search(r"repeat the command that makes them, with --name '(repair of bad, .+)'\.\n", done.err)[
+        1
+    ]
+    assert f"evaluation {name} 2:" in done.err
+    llm_server.otherwise = by_prompt
+    done = inside(*words, "--name", name)
+    assert [each["name"] for each in done.json["repairs"]] == [name, f"{name} 2"]
+    assert re.search(f"evaluation {name}: at most [0-9]+ runs, [0-9]+ of them already done", done.err)
 
 
 def rewrites(request):

@@ -346,9 +346,10 @@ def cases_of(plan: EvaluationPlan, done: Mapping[Case, AttemptRow]) -> Iterator[
             yield from ask_again(changed)
             if not results.is_harmless(changed.name):
                 continue
-        yield from ask(*((variant, spot) for spot in repair.sealed for variant in (unchanged, changed)))
-        yield from wait()
-        yield from ask_again(changed)
+        if not results.harmed(changed.name):
+            yield from ask(*((variant, spot) for spot in repair.sealed for variant in (unchanged, changed)))
+            yield from wait()
+            yield from ask_again(changed)
         return
 
 

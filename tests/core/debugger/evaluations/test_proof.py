@@ -13,7 +13,7 @@ from core.debugger.evaluations.sequential import ALPHA, ENOUGH, can_be_enough, e
 from core.environments.registry import Environments
 from core.schema.errors import UsageError
 from core.schema.task import Verdict
-from core.trace.evaluations import create_evaluation, take_evaluation
+from core.trace.evaluations import attempts_of, create_evaluation, evaluation_named
 from core.trace.records import AttemptRow, Case, CaseAttempt
 from core.trace.store import TraceStore
 from tests.core.trace.making import start
@@ -47,10 +47,10 @@ def planned(store: TraceStore, candidates=(CHANGE,), *, task: str = TASK, **aske
 def carried_out(
     store: TraceStore, plan: EvaluationPlan, plays: Plays, most: int = 1000
 ) -> tuple[list[Case], Proof]:
-    """Make the runs that are asked for, one after the other, and return them with what is said in the end."""
-    create_evaluation(store, "mine", plan.model_dump_json())
-    number = take_evaluation(store, "mine", plan.model_dump_json()).number
-    done: dict[Case, AttemptRow] = {}
+    """Make the runs that are left, one after the other; return all that were made, with what is said in the end."""
+    row = evaluation_named(store, "mine")
+    number = create_evaluation(store, "mine", plan.model_dump_json()) if row is None else row.number
+    done = {one.attempt.case: one for one in attempts_of(store, number)}
     for following in cases_of(plan, done):
         assert following is not None  # Nothing is under way.
         _, case = following
@@ -152,6 +152,17 @@ def test_a_change_that_harms_sealed_cases_leaves_them_to_no_other(store):
     cases, proof = carried_out(store, plan, lambda case: with_it(case) != (case.seed == bad))
     assert [each.outcome for each in proof.candidates] == ["harmful", "not tried"]
     assert {case.variant for case in cases if case.seed in sealed} == {"unchanged", "change 1"}
+
+
+def test_a_proof_that_is_gone_on_with_opens_no_further_sealed_case_once_it_is_known_to_harm(store):
+    plan = planned(store)
+    bad = plan.repair.sealed[0].seed
+    plays = lambda case: with_it(case) != (case.seed == bad)  # noqa: E731
+    begun, _ = carried_out(store, plan, plays, most=2 + 2 * 5 + 2)
+    assert {case.seed for case in begun[-2:]} == {bad}
+    cases, proof = carried_out(store, plan, plays)
+    assert {case.seed for case in cases[len(begun) :]} == {bad}
+    assert proof.candidates[0].outcome == "harmful"
 
 
 def test_what_differs_and_was_not_made_again_is_told_and_is_not_unharmed(store):

@@ -413,6 +413,8 @@ class WorthResult(Record):
     low: float = -1.0
     high: float = 1.0
     """The 95 % interval of the difference of the shares of successes."""
+    first: float = 0.0
+    """When the first of the runs with it was begun, in seconds since the epoch; 0 if there is none."""
     version: int | None = None
     """The exemplar's version that was measured, 0 if it was changed meanwhile; None if that is not known."""
 

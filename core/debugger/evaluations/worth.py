@@ -159,6 +159,7 @@ def worth_result(store: TraceStore, row: EvaluationRow, plan: EvaluationPlan) ->
     assert plan.subject is not None
     runs = done_of(evaluated_runs(store, row.number))
     with_it = [run for run in runs if run.variant == WITH]
+    rows = store.rows([run.run for run in with_it if run.run is not None])
     comparison = compared(runs, WITHOUT, WITH)
     low, high = comparison.over_tasks or (comparison.low, comparison.high)
     ups = sum(flip.to_success for flip in comparison.flips)
@@ -177,6 +178,7 @@ def worth_result(store: TraceStore, row: EvaluationRow, plan: EvaluationPlan) ->
         to_failure=len(comparison.flips) - ups,
         low=low,
         high=high,
+        first=min((row.started for row in rows), default=0.0),
     )
 
 
@@ -194,9 +196,9 @@ def keep_worth(memory: Memory, result: WorthResult) -> None:
     )
     version = known.version if known is not None else None
     entry = library.find(key) if result.subject.kind == "exemplar" else None
-    if entry is not None and version is None:
+    if entry is not None and (version is None or (known is not None and not known.cases)):
         saved = next((one.saved for one in library.versions(key) if one.current), entry.changed)
-        version = entry.version if saved <= result.when else 0
+        version = entry.version if saved <= (result.first or result.when) else 0
     elif entry is not None and known is not None and result.cases > known.cases and entry.version != version:
         version = 0  # It was changed, and then gone on with.
     result = result.replace(version=version)

@@ -68,6 +68,7 @@ def test_pairs_count_where_both_runs_were_judged_and_the_library_keeps_one_resul
     assert row is not None
     result = worth_result(store, row, PLAN)
     assert (result.cases, result.judged, result.to_success, result.to_failure) == (6, 4, 2, 1)
+    assert result.first == store.run(1).started
     assert result.difference == pytest.approx(0.25)
     assert result.low <= 0.25 <= result.high
     assert result.sentence == "enter/1 was in the prompts of 0 of 6 runs with it."
@@ -92,15 +93,21 @@ def test_a_worth_keeps_the_version_that_was_measured(tmp_path) -> None:
     def kept() -> list[int | None]:
         return [one.version for _, one in kept_results(memory.library(), [ALL[0].id])]
 
+    unbegun = begun.replace(evaluation=2)
+    begun = begun.replace(cases=2, first=now)
     keep_worth(memory, begun)
-    assert kept() == [1]
+    keep_worth(memory, unbegun)
+    assert kept() == [1, 1]
     memory.library().save(ALL[0].replace(note="changed"))
     keep_worth(memory, begun)
-    assert kept() == [1]
-    keep_worth(memory, begun.replace(evaluation=2))
-    assert kept() == [1, 0]
+    assert kept() == [1, 1]
+    keep_worth(memory, begun.replace(evaluation=3))
+    assert kept() == [1, 1, 0]
     keep_worth(memory, begun.replace(cases=5))  # It was gone on with.
-    assert kept() == [0, 0]
+    assert kept() == [0, 1, 0]
+    for cases in (2, 5):  # Of the first version, none was done.
+        keep_worth(memory, unbegun.replace(cases=cases, first=time.time()))
+        assert kept() == [0, 2, 0]
     memory.close()
 
 

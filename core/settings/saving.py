@@ -1,5 +1,6 @@
 """Writes changes to the settings file and keeps everything else that a person wrote in it."""
 
+import codecs
 import contextlib
 import os
 import tempfile
@@ -9,7 +10,7 @@ from typing import Any
 
 from core.schema.errors import DataError
 from core.settings.settings import FileSettings, read_settings_file, settings_path
-from core.settings.user_file import UserFile, read_text
+from core.settings.user_file import UserFile, read_bytes, read_text
 
 KeyPath = str | tuple[str, ...]
 """A key of the file: ``theme``, ``llms.fast.model``, or a tuple where a part has a dot in it."""
@@ -35,7 +36,8 @@ def save_settings(changes: Mapping[KeyPath, object], *, environ: Mapping[str, st
         )
     changed.validated(FileSettings)
     if changed != file:
-        write_whole(path, changed.text)
+        marked = path.exists() and read_bytes(path).startswith(codecs.BOM_UTF8)
+        write_whole(path, f"\ufeff{changed.text}" if marked else changed.text)
     return path
 
 

@@ -1,3 +1,4 @@
+import codecs
 import os
 import stat
 import tomllib
@@ -60,10 +61,11 @@ class TestSaving:
             save_settings({"llm": "b"}, environ=environ)
         assert path.read_text() == 'llm = "a"\n'
 
-    def test_the_ends_of_lines_stay(self, environ, write):
-        path = write(b'[llms.fast]\r\nmodel = "q" # x\r\n')
+    @pytest.mark.parametrize("mark", [b"", codecs.BOM_UTF8])
+    def test_the_ends_of_lines_and_a_byte_order_mark_stay(self, environ, write, mark):
+        path = write(mark + b'[llms.fast]\r\nmodel = "q" # x\r\n')
         save_settings({"llms.fast.model": "m"}, environ=environ)
-        assert path.read_bytes() == b'[llms.fast]\r\nmodel = "m" # x\r\n'
+        assert path.read_bytes() == mark + b'[llms.fast]\r\nmodel = "m" # x\r\n'
 
     def test_none_takes_a_key_out(self, environ, write):
         path = write('llm = "a"\ntheme = "dark"\n')

@@ -139,8 +139,7 @@ def next_move(scene: Scene, stage: Stage | None = None, *, is_whole: bool = True
     if stage is not None or objective.is_purchase:
         return _towards_purchase(scene, stage)
     if objective.is_for_forms:
-        choice = _next_part(scene)[0] if _offers_code(scene) else None
-        if move := choice or next_in_form(scene):
+        if move := next_in_form(scene):
             return move
         if not objective.intents:
             return stopped("The page offers nothing that takes what the objective gives.")
@@ -150,16 +149,6 @@ def next_move(scene: Scene, stage: Stage | None = None, *, is_whole: bool = True
     if not is_whole and not is_stuck:
         return stopped("Nothing is left to do.", finishes=True)
     return _after_all(scene, is_stuck=is_stuck)
-
-
-def _offers_code(scene: Scene) -> bool:
-    """Return whether a part says to choose the code that the objective gives, and the page offers it."""
-    code, intents = scene.objective.facts.code, scene.objective.intents
-    return any(one.kind == "select" and code in one.names for one in intents) and any(
-        code in (element.name, *(option.label for option in element.options))
-        for element in scene.page.elements
-        if element.usable
-    )
 
 
 def _next_part(scene: Scene) -> tuple[Move | None, bool]:

@@ -39,6 +39,7 @@ link "Modify booking"
 link "Cancel booking"
 paragraph "Confirmed"
 """
+PAYMENT = 'radio "K7XW2P" checked\ntextbox "Card number"\ntextbox "Expiry date"\ntextbox "Security code"\nbutton "Pay"'
 CANCELLED = 'heading "Booking K7XW2P"\nparagraph "Booking K7XW2P is cancelled."\nlink "Find a booking"'
 
 
@@ -156,7 +157,25 @@ def test_ordinary_objectives_give_no_facts(objective: str):
         ("Select A, B4Q2QU and click Submit.", 'checkbox "A"\ncheckbox "B4Q2QU"\nlink "Submit"', "check [1]"),
         ("Choose K7XW2P and cancel it.", 'radio "K7XW2P"\nbutton "Cancel"', "check [1]"),
         ("Choose K7XW2P and cancel it.", 'radio "K7XW2P" checked\nbutton "Cancel"', "click [2]"),
+        ("Choose K7XW2P and cancel it.", f'radio "K7XW2P" checked\nbutton "Cancel"\n{CANCELLED}', "stop []"),
         ("Choose K7XW2P.", LOOKUP, "type [2] [K7XW2P]"),
+        ("Choose booking B4Q2QU, then submit it.", 'radio "B4Q2QU"\nbutton "Submit"', "check [1]"),
+        (
+            "Select B4Q2QU.",
+            'combobox "Booking" options: *K7XW2P|B4Q2QU\nlink "Select"',
+            "select [1] [B4Q2QU]",
+        ),
+        ("Choose K7XW2P and pay with card 9197 3278 4717 5602.", PAYMENT, "type [2] [9197 3278 4717 5602]"),
+        (
+            "Choose K7XW2P and change the last name to Ekberg.",
+            'checkbox "K7XW2P" checked\ntextbox "Last name"',
+            "type [2] [Ekberg]",
+        ),
+        (
+            "Choose K7XW2P and change the title to Dr.",
+            'radio "K7XW2P" checked\ncombobox "Title" options: *Ms|Dr',
+            "select [2] [Dr]",
+        ),
     ],
 )
 async def test_a_form_gets_what_the_objective_gives_and_other_pages_are_left(objective, page, action):

@@ -32,11 +32,13 @@ _MAIL = re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]*\w")
 _MONEY = re.compile(
     r"(?:[$€£]\s?(\d+(?:\.\d+)?)|(\d+(?:\.\d+)?)\s?(?:dollars|euros|pounds|usd|bucks))", re.IGNORECASE
 )
-_PLACE = r"[A-Z][^,.;:()?]*?(?:\s*\([A-Z]{3,4}\))?"
+_PLACE = r"[A-Z](?:(?!\s(?:from|to)\s)[^,.;:()?])*?(?:\s*\([A-Z]{3,4}\))?"
 _ROUTE = re.compile(
-    rf"(?<!mail )(?<!mails )(?<!message )(?<!messages )\bfrom\s+({_PLACE})\s+to\s+({_PLACE})"
+    rf"\bfrom\s+({_PLACE})\s+to\s+({_PLACE})"
     r"(?=\s+(?:on|in|at|for|with|leaving|departing|and|by)\b|\s*[,.;:?(]|\s*$)"
 )
+_MESSAGE = re.compile(r"(?:mail|message|post|letter)s?\s+$", re.IGNORECASE)
+"""What stands before the writer of a message, who is no place."""
 _BRACKETED = re.compile(r"\(([A-Z]{3,4})\)\s*$")
 _PERSON = re.compile(
     r"\b(Mr|Mrs|Ms|Miss|Mx|Dr|Prof)\.?\s+([A-ZÀ-Þ][\w'’-]*)"
@@ -98,7 +100,8 @@ class Facts:
         self.code = _first(_CODE, re.sub(r'"[^"]*"', " ", self.text))
         self.card = self.first(_CARD)
         self.price = self.first(_MONEY)
-        route = _ROUTE.search(self.text)
+        routes = _ROUTE.finditer(self.text)
+        route = next((one for one in routes if not _MESSAGE.search(self.text, 0, one.start())), None)
         self.route = (route[1].strip(), route[2].strip()) if route else None
         self.person = _PERSON.search(self.text)
         self.changes = {norm(match[1]): match[2].strip() for match in _CHANGE.finditer(self.text)}

@@ -301,11 +301,21 @@ def _read_fill(text: str, verb: str, rest: str, quotes: _Quotes) -> list[Intent]
 
 # Requests about messages
 
-_NAME = r"@?[A-Z][\w-]+"
-_MESSAGE = re.compile(
-    r"(?:(?i:^(?:please\s+)?(?P<first>forward|reply)\b[^.;]*?\b(?:e-?mail|message)s?)\s+)?"
-    rf"\b(?:by|from)\s+(?P<writer>{_NAME})(?:\s+and\s+(?P<verb>forward|reply)|(?(first)|(?!)))\b.*?"
-    rf"(?:\bto\s+(?P<receiver>{_NAME})|(?P<words>⟦\d+⟧))"
+_NAME = r"⟦\d+⟧|@?[A-Z][\w-]+(?: [A-Z][\w-]+)*"
+_WRITER = rf"\b(?:by|from)\s+({_NAME})"
+_MESSAGES = tuple(
+    (
+        verb,
+        field,
+        re.compile(
+            rf"(?:(?i:^(?:please\s+)?{verb}\b[^.,;]*?\b(?:e-?mail|message)s?)\s+{_WRITER}"
+            rf"|{_WRITER}\s+and\s+{verb}\b{until}){value}"
+        ),
+    )
+    for verb, field, until, value in (
+        ("forward", "to", r"[^.,;]*?", rf"\s+to\s+({_NAME})"),
+        ("reply", "message", "", r"[^.;]*?(⟦\d+⟧)"),
+    )
 )
 """As in ``the email by Ann and forward it to Bob``, or in ``Forward the email from Ann to Bob``."""
 
@@ -313,13 +323,11 @@ _MESSAGE = re.compile(
 def _message_request(text: str) -> list[Intent]:
     """Return what a request to answer or forward a message asks for; empty for any other."""
     quotes = _Quotes(text)
-    match = _MESSAGE.search(quotes.bare)
-    if match is None:
-        return []
-    field, value = ("to", match["receiver"]) if match["receiver"] else ("message", match["words"])
-    verb = (match["verb"] or match["first"]).casefold()
-    return [
-        Intent(kind="click", names=(verb,), text=text, subject=match["writer"]),
-        Intent(kind="fill", field=field, value=quotes.restore(value), text=text),
-        Intent(kind="click", names=("send",), text=text),
-    ]
+    for verb, field, pattern in _MESSAGES:
+        if match := pattern.search(quotes.bare):
+            return [
+                Intent(kind="click", names=(verb,), text=text, subject=quotes.restore(match[1] or match[2])),
+                Intent(kind="fill", field=field, value=quotes.restore(match[3]), text=text),
+                Intent(kind="click", names=("send",), text=text),
+            ]
+    return []

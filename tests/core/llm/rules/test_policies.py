@@ -135,10 +135,19 @@ def test_where_only_details_change_nothing_else_is_given():
         "Click on the 3rd box.",
         "Find 7 up.",
         "Forward the email from Ann to Bob.",
+        "Message from Ann to Bob: find it.",
+        "Forward the post from Ann to Bob.",
+        "Delete the Email\nfrom Ann to Bob.",
     ],
 )
 def test_ordinary_objectives_give_no_facts(objective: str):
     assert not Facts(objective).are_given
+
+
+def test_the_route_is_found_behind_the_writer_of_a_message():
+    facts = Facts("Read the messages from Ann to Bob, then book from Oslo to Rome.")
+    assert facts.route == ("Oslo", "Rome")
+    assert Facts("Find the message from Ann about the trip from Oslo to Rome.").route == ("Oslo", "Rome")
 
 
 # Forms

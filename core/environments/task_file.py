@@ -37,21 +37,25 @@ TASKS_ARE = (
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 _SHOWN = """(() => {
-  const { checkVisibility, matches } = Element.prototype;
+  const { checkVisibility, matches, querySelectorAll } = Element.prototype;
   const get = (type, name, node) => { try { return Reflect.get(type.prototype, name, node); } catch { return null; } };
   const shows = (el) => checkVisibility.call(el, { visibilityProperty: true, checkVisibilityCSS: true });
+  const breaks = (el) => shows(el) && !getComputedStyle(el).display.startsWith("inline");
   const textOf = (node) => {
     const kind = get(Node, "nodeType", node);
-    if (kind !== 1 || !shows(node)) return kind === 3 ? node.data : "";
-    const inline = getComputedStyle(node).display.startsWith("inline") && !matches.call(node, "br");
+    if (kind !== 1) return kind === 3 ? node.data : "";
+    const isContents = getComputedStyle(node).display === "contents";
+    if (!isContents && !shows(node)) return "";
     const text = get(HTMLElement, "innerText", node) ?? "";
-    return inline ? text : `\\n${text}\\n`;
+    const isApart = isContents || matches.call(node, "br") || [node, ...querySelectorAll.call(node, "*")].some(breaks);
+    return isApart ? `\\n${text}\\n` : text;
   };
   const texts = [];
   const read = (root) => {
     texts.push(root.innerText ?? Array.from(root.childNodes, textOf).join(""));
     for (const el of root.querySelectorAll("*")) {
-      const inner = get(Element, "shadowRoot", el) ?? get(Document, "body", el.contentDocument);
+      const framed = el.contentDocument;
+      const inner = get(Element, "shadowRoot", el) ?? (framed && get(Document, "body", framed));
       const typed = matches.call(el, "input:not([type=password], [type=checkbox], [type=radio]), textarea");
       if ((inner || typed) && shows(el)) inner ? read(inner) : texts.push(el.value);
     }
@@ -62,7 +66,8 @@ _SHOWN = """(() => {
 })()"""
 """Gives the text that the page shows, with its fields, its open shadow roots, and its frames of the same origin.
 
-What has a name hides the member of that name of its form or document: those of the prototypes are used.
+What has a name hides the member of that name of its form or document: those of the prototypes are used. In a shadow
+root, an inline element with a block in it stands apart from what is beside it, and so does a slot.
 """
 
 _TRUTH = '((value) => value instanceof Function || typeof value?.then === "function" ? null : Boolean(value))'

@@ -22,7 +22,7 @@ from core.llm.rules.policies import (
     state_move,
 )
 from core.llm.rules.purchases import Stage, is_bought, purchase_move, stage_of
-from core.schema.action import Action, Named, Stop
+from core.schema.action import Action, Click, Named, Stop
 from core.schema.action_space import Permissible, PermissibleAction
 from core.schema.messages import PromptView
 from core.schema.observation import Element
@@ -30,6 +30,7 @@ from core.schema.observation import Element
 _IRREVERSIBLE = re.compile(
     r"\b(?:delete|remove|trash|erase|buy|pay|order|book|send|sign|log\s?out|unsubscribe)\b", re.IGNORECASE
 )
+_ENTRIES = frozenset(("type", "select", "check"))
 _LOOK_AROUND = 8
 """Steps spent on trying things where no word of the objective is understood."""
 
@@ -139,7 +140,10 @@ def next_move(scene: Scene, stage: Stage | None = None, *, is_whole: bool = True
     if stage is not None or objective.is_purchase:
         return _towards_purchase(scene, stage)
     if objective.is_for_forms:
-        if move := next_in_form(scene):
+        move = next_in_form(scene)
+        if move is None or isinstance(move.action, Click):  # A form is sent last.
+            move = _entry_of_part(scene) or move
+        if move is not None:
             return move
         if not objective.intents:
             return stopped("The page offers nothing that takes what the objective gives.")
@@ -149,6 +153,23 @@ def next_move(scene: Scene, stage: Stage | None = None, *, is_whole: bool = True
     if not is_whole and not is_stuck:
         return stopped("Nothing is left to do.", finishes=True)
     return _after_all(scene, is_stuck=is_stuck)
+
+
+def _entry_of_part(scene: Scene) -> Move | None:
+    """Return what the first part that is not done enters or chooses; None if no part has anything to."""
+    for number, intent in enumerate(scene.objective.intents, start=1):
+        here = Scene(scene.objective, scene.page, scene.history, number)
+        if intent.kind not in ("fill", "select") or here.history.finished(number):
+            continue
+        move = _answer(here, intent)
+        if not isinstance(move, Move) or move.action in [
+            one.action for one in here.history.actions if one.ok
+        ]:
+            continue
+        element = here.page.by_ref(target_of(move.action))
+        if move.action.name in _ENTRIES or (element is not None and element.name in intent.names):
+            return _with_part(here, move)
+    return None
 
 
 def _next_part(scene: Scene) -> tuple[Move | None, bool]:

@@ -32,12 +32,12 @@ _MAIL = re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]*\w")
 _MONEY = re.compile(
     r"(?:[$€£]\s?(\d+(?:\.\d+)?)|(\d+(?:\.\d+)?)\s?(?:dollars|euros|pounds|usd|bucks))", re.IGNORECASE
 )
-_PLACE = r"[A-Z](?:(?!\s(?:from|to)\s)[^,.;:()?])*?(?:\s*\([A-Z]{3,4}\))?"
+_PLACE = r"[A-Z][^,.;:()?]*?(?:\s*\([A-Z]{3,4}\))?"
 _ROUTE = re.compile(
-    rf"\bfrom\s+({_PLACE})\s+to\s+({_PLACE})"
+    rf"\bfrom\s+(?!(?:(?!\sto\s)[^,.;:()?])*\sfrom\s)({_PLACE})\s+to\s+({_PLACE})"
     r"(?=\s+(?:on|in|at|for|with|leaving|departing|and|by)\b|\s*[,.;:?(]|\s*$)"
 )
-_MESSAGE = re.compile(r"(?:mail|message|post|letter)s?\s+$", re.IGNORECASE)
+_MESSAGE = re.compile(r"\b(?:e-?mail|message|post)s?\s+$", re.IGNORECASE)
 """What stands before the writer of a message, who is no place."""
 _BRACKETED = re.compile(r"\(([A-Z]{3,4})\)\s*$")
 _PERSON = re.compile(

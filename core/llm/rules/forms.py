@@ -16,7 +16,6 @@ from core.schema.observation import Element
 _GROUPS = frozenset(("group", "radiogroup"))
 _ENTERING = frozenset(("type", "select", "check"))
 _PARTS = frozenset("region form group article listitem row".split())
-_BOXES = frozenset(("radio", "checkbox"))
 
 
 def next_in_form(scene: Scene) -> Move | None:
@@ -37,8 +36,7 @@ def is_elsewhere(scene: Scene) -> bool:
     """Return whether the objective is about a thing with a code that this page neither shows nor asks for."""
     page, facts = scene.page, scene.objective.facts
     if facts.code is None or any(
-        facts.code in (*element.name.split(), element.value, *(option.label for option in element.options))
-        for element in page.elements
+        facts.code in (*element.name.split(), element.value) for element in page.elements
     ):
         return False
     return not any(facts.value(page.label(field)) == facts.code for field in page.fields())
@@ -49,9 +47,6 @@ class _Form:
 
     def __init__(self, scene: Scene) -> None:
         self._scene, self._page, self._facts = scene, scene.page, scene.objective.facts
-        names = [name for one in scene.objective.intents if one.kind == "select" for name in one.names]
-        self._chosen = {*names, *(word for word in " ".join(names).split() if word == self._facts.code)}
-        """Names of the boxes that the objective says to choose."""
         others = self._parts_of_others()
         self._given: dict[Element, str] = {}
         """What the objective gives for each field and group that takes some of it, in page order."""
@@ -75,38 +70,34 @@ class _Form:
         return [one for one in like if one.name != meant] if meant is not None else []
 
     def _meant(self, one: Element) -> str | None:
-        """Return what the objective gives for a field, a list or a group of radio buttons; of a box, its name."""
-        if one.role in _BOXES:
-            return one.name if one.name in self._chosen else None
+        """Return what the objective gives for a field, a list or a group of radio buttons."""
         label = self._page.label(one)
         if one.options:
             return self._facts.choice(label, [option.label for option in one.options if not option.disabled])
         if one.role in FIELD_ROLES:
             return self._facts.value(label)
-        radios = self._boxes(one) if one.role in _GROUPS else []
+        radios = self._radios(one) if one.role in _GROUPS else []
         meant = self._facts.choice(label, [radio.name for radio in radios]) if radios else None
         if meant is None and radios and not self._facts.changes:
             best = by_extreme(self._page, self._scene.objective.text, radios)
             return best.name if best is not None else None
         return meant
 
-    def _boxes(self, one: Element) -> list[Element]:
-        """Return the radio buttons whose innermost group this is; a box of its own alone."""
-        if one.role in _BOXES:
-            return [one]
+    def _radios(self, group: Element) -> list[Element]:
+        """Return the radio buttons whose innermost group this is."""
         radios = [
             element
             for element in self._page.elements
-            if element.role == "radio" and self._page.inside(element, one)
+            if element.role == "radio" and self._page.inside(element, group)
         ]
-        inner = (next(up for up in self._page.holders(radio) if up.role in _GROUPS) for radio in radios)
-        return [radio for radio, its_group in zip(radios, inner, strict=True) if its_group is one]
+        inner = (next(one for one in self._page.holders(radio) if one.role in _GROUPS) for radio in radios)
+        return [radio for radio, its_group in zip(radios, inner, strict=True) if its_group is group]
 
     def _holds(self, one: Element, meant: str) -> bool:
         if one.options:
             return any(option.selected and option.label == meant for option in one.options)
-        if one.role in (*_GROUPS, *_BOXES):
-            return any(box.name == meant and "checked" in box.states for box in self._boxes(one))
+        if one.role in _GROUPS:
+            return any(radio.name == meant and "checked" in radio.states for radio in self._radios(one))
         shown, wanted = norm(one.value), norm(meant)
         is_same = re.sub(r"\W", "", shown) == re.sub(r"\W", "", wanted)
         return is_same or f"({wanted})" in one.value.casefold()
@@ -125,9 +116,9 @@ class _Form:
             if self._scene.history.touched(one.ref, "type"):
                 return None
             return self._scene.move("type", one, f'{name} takes "{short(meant)}".', text=meant)
-        box = next(box for box in self._boxes(one) if box.name == meant)
-        under = "" if box is one else f" under {described(one)}"
-        return self._scene.move("check", box, f"{described(box, first=True)} is what is asked for{under}.")
+        radio = next(radio for radio in self._radios(one) if radio.name == meant)
+        why = f"{described(radio, first=True)} is what is asked for under {described(one)}."
+        return self._scene.move("check", radio, why)
 
     def submission(self) -> Move | None:
         """Return a press of the button that ends the form, once for what it holds of the objective."""

@@ -301,33 +301,30 @@ def _read_fill(text: str, verb: str, rest: str, quotes: _Quotes) -> list[Intent]
 
 # Requests about messages
 
-_NAME = r"⟦\d+⟧|@?[A-Z][\w-]+(?: [A-Z][\w-]+)*"
-_WRITER = rf"\b(?:by|from)\s+({_NAME})"
-_MESSAGES = tuple(
-    (
-        verb,
-        field,
-        re.compile(
-            rf"(?:(?i:^(?:please\s+)?{verb}\b[^.,;]*?\b(?:e-?mail|message)s?)\s+{_WRITER}"
-            rf"|{_WRITER}\s+and\s+{verb}\b{until}){value}"
-        ),
-    )
-    for verb, field, until, value in (
-        ("forward", "to", r"[^.,;]*?", rf"\s+to\s+({_NAME})"),
-        ("reply", "message", "", r"[^.;]*?(⟦\d+⟧)"),
-    )
+_NAME = r"@?[A-Z][\w-]+"
+_MESSAGE = re.compile(
+    rf"\b(?:by|from)\s+(?P<writer>{_NAME})\s+and\s+(?P<verb>forward|reply)\b"
+    rf"(?:(?:[^.,;]|,(?=\s+to\b))*?\bto\s+(?P<receiver>{_NAME})|.*?(?P<words>⟦\d+⟧))"
 )
-"""As in ``the email by Ann and forward it to Bob``, or in ``Forward the email from Ann to Bob``."""
+"""As in ``the email by Ann and forward it to Bob``."""
+_NAMES = rf"{_NAME}(?: [A-Z][\w-]+)*"
+_MESSAGE_LAST = re.compile(
+    r"(?i:^(?:please\s+)?(?P<verb>forward|reply)\b[^.,;]*?\b(?:e-?mail|message)s?)\s+"
+    rf"(?:by|from)\s+(?P<writer>{_NAMES})(?:\s+to\s+(?P<receiver>{_NAMES})|[^.,;]*?(?P<words>⟦\d+⟧))"
+)
+"""As in ``Forward the email from Ann to Bob``."""
 
 
 def _message_request(text: str) -> list[Intent]:
     """Return what a request to answer or forward a message asks for; empty for any other."""
     quotes = _Quotes(text)
-    for verb, field, pattern in _MESSAGES:
-        if match := pattern.search(quotes.bare):
-            return [
-                Intent(kind="click", names=(verb,), text=text, subject=quotes.restore(match[1] or match[2])),
-                Intent(kind="fill", field=field, value=quotes.restore(match[3]), text=text),
-                Intent(kind="click", names=("send",), text=text),
-            ]
-    return []
+    match = _MESSAGE.search(quotes.bare) or _MESSAGE_LAST.search(quotes.bare)
+    if match is None:
+        return []
+    verb = match["verb"].casefold()
+    field, value = ("to", match["receiver"]) if match["receiver"] else ("message", match["words"])
+    return [
+        Intent(kind="click", names=(verb,), text=text, subject=match["writer"]),
+        Intent(kind="fill", field=field, value=quotes.restore(value), text=text),
+        Intent(kind="click", names=("send",), text=text),
+    ]

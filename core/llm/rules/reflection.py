@@ -10,17 +10,16 @@ from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 from core.llm.rules.decisions import best_move, is_irreversible, next_move, without
-from core.llm.rules.moves import PART, Move, Scene, act, action_of, described, part_of, target_of
+from core.llm.rules.moves import PART, Move, Scene, act, action_of, described, part_of
 from core.llm.rules.objective import Objective
 from core.llm.rules.page import ALERT_ROLES, FIELD_ROLES, offered_by
 from core.llm.rules.policies import Role
 from core.llm.rules.purchases import FILLER
 from core.llm.rules.words import content_words, said_done, short, stems, verbs_in
-from core.schema.action import Action, Click, DoubleClick, Named, Press, RefTarget, Stop, Type
+from core.schema.action import Action, Click, DoubleClick, Named, Press, Stop, Type
 from core.schema.action_space import Permissible
 from core.schema.messages import PromptView, Turn
 from core.schema.observation import CleanObservation, Element
-from core.schema.secrets import kind_of_field
 
 # Plans
 
@@ -270,7 +269,9 @@ def other_actions(view: PromptView, permissible: Permissible, role: Role) -> tup
     There are fewer, or none, if nothing else in the page is near to what
     the objective names.
     """
+    # What was typed belongs into another field; the next step of a form is no remedy.
     chosen = _read(view.action, view.observation)
+    entered = chosen.text if isinstance(chosen, Type) else None
     unwanted = (_read(text, view.observation) for text in view.unwanted)
     excluded = [one for one in (chosen, *unwanted) if one is not None]
     left = permissible
@@ -278,13 +279,9 @@ def other_actions(view: PromptView, permissible: Permissible, role: Role) -> tup
         left = without(left, one)
     mark, part = PART.match(view.thought), part_of(view.thought)
     others: dict[Action, str] = {}
-    if isinstance(chosen, Type):
-        # What was typed belongs into another field; the next step of a form is no remedy.
-        found = _other_fields(Scene.of(view, left), chosen)
-    else:
-        found = [*_next_best(view, left, role), *_near(view, left, chosen)]
-    for action, why in found:
-        if action not in excluded and part_of(why) in (0, part):
+    for action, why in (*_next_best(view, left, role), *_near(view, left, chosen)):
+        is_other = action not in excluded and entered in (None, getattr(action, "text", None))
+        if is_other and part_of(why) in (0, part):
             others.setdefault(action, mark[0] + why if mark is not None and not part_of(why) else why)
     if not others or not view.count:
         return [], "There is nothing else to try."
@@ -305,8 +302,8 @@ def _next_best(view: PromptView, permissible: Permissible, role: Role) -> Iterab
 
 
 def _near(view: PromptView, permissible: Permissible, chosen: Action | None) -> list[tuple[Action, str]]:
-    """Return clicks on what shares words with the task; none if a key was to be pressed."""
-    if isinstance(chosen, Press):
+    """Return clicks on what shares words with the task; none if something was to be entered."""
+    if isinstance(chosen, Type | Press):
         return []
     scene = Scene.of(view, permissible)
     clickable = [
@@ -315,35 +312,6 @@ def _near(view: PromptView, permissible: Permissible, chosen: Action | None) -> 
     shares = {one: stems(one.name) & scene.objective.stems for one in clickable}
     named = sorted(filter(shares.get, clickable), key=lambda one: -len(shares[one]) / len(stems(one.name)))
     return [(act("click", one), f"It may be {described(one)} that is meant.") for one in named]
-
-
-def _other_fields(scene: Scene, chosen: Type) -> list[tuple[Action, str]]:
-    """Return the same text for other fields, those that the objective names and the nearest first.
-
-    A secret is only for fields of secrets, and what is none only for others: by
-    the name that the objective gives with the text, else by the chosen field.
-    """
-    page, field = scene.page, scene.page.by_ref(target_of(chosen))
-    if field is None:
-        return []
-    named = [one.field for one in scene.objective.intents if one.field and one.value == chosen.text]
-    is_secret = any(map(_is_secret, named)) if named else _is_secret(page.label(field), field)
-    others = [
-        one
-        for one in page.fields()
-        if one is not field and one.value != chosen.text and _is_secret(page.label(one), one) == is_secret
-    ]
-    others.sort(
-        key=lambda one: (-scene.objective.share_of(page.label(one)), abs(page.index(one) - page.index(field)))
-    )
-    return [
-        (chosen.replace(target=RefTarget(ref=one.ref)), f"It may belong into {described(one)}.")
-        for one in others
-    ]
-
-
-def _is_secret(name: str, field: Element | None = None) -> bool:
-    return kind_of_field("", "", name) is not None or (field is not None and field.hides != "")
 
 
 def _read(text: str, page: CleanObservation) -> Action | None:

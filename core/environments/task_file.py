@@ -44,11 +44,12 @@ _SHOWN = """(() => {
   const textOf = (node) => {
     const kind = get(Node, "nodeType", node);
     if (kind !== 1) return kind === 3 ? node.data : "";
-    const isContents = getComputedStyle(node).display === "contents";
-    if (!isContents && !shows(node)) return "";
-    const text = get(HTMLElement, "innerText", node) ?? "";
-    const isApart = isContents || matches.call(node, "br") || [node, ...querySelectorAll.call(node, "*")].some(breaks);
-    return isApart ? `\\n${text}\\n` : text;
+    const { display } = getComputedStyle(node);
+    if (display !== "contents" && !shows(node)) return "";
+    const isOpaque = get(Element, "shadowRoot", node) || matches.call(node, "canvas, video, audio, object, select, textarea");
+    const isOpen = display === "contents" || (!isOpaque && !breaks(node) && [...querySelectorAll.call(node, "*")].some(breaks));
+    const parts = isOpen ? Array.from(get(Node, "childNodes", node), textOf) : [get(HTMLElement, "innerText", node) ?? ""];
+    return matches.call(node, "br, slot") || breaks(node) ? `\\n${parts.join("")}\\n` : parts.join("");
   };
   const texts = [];
   const read = (root) => {
@@ -67,7 +68,7 @@ _SHOWN = """(() => {
 """Gives the text that the page shows, with its fields, its open shadow roots, and its frames of the same origin.
 
 What has a name hides the member of that name of its form or document: those of the prototypes are used. In a shadow
-root, an inline element with a block in it stands apart from what is beside it, and so does a slot.
+root, blocks inside of inline elements are lines of their own, and so is a slot.
 """
 
 _TRUTH = '((value) => value instanceof Function || typeof value?.then === "function" ? null : Boolean(value))'

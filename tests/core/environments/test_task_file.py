@@ -192,7 +192,8 @@ PAGE = """<title>Lamp</title><body><h1>A  small
   "<form><fieldset name=nodeType></fieldset><fieldset name=innerText></fieldset>in its form</form>" +
   "<span>by</span>, <b>w</b>ord<p>apart</p>from<br>it" +
   "<a><div>Red</div></a><x-t><p>lamp</p></x-t><b>cos</b><i>t<q hidden><p>unseen</p></q>s</i><u>12</u><slot></slot>EUR" +
-  "<div style='display: contents'>each</div><slot name=other>or more</slot>";
+  "<div style='display: contents'>s</div><slot name=other>or more</slot>part<a>ner site<p>new</p></a>" +
+  "Sum: $<b>9<svg style='display: block'></svg></b>0";
 </script>"""
 
 
@@ -210,7 +211,7 @@ PAGE = """<title>Lamp</title><body><h1>A  small
         ({"must_include": ["a small lamp", "chair"]}, "", False),
         ({"must_include": ["in the frame", "in its field", "in the box", "typed", "in the area"]}, "", True),
         ({"must_include": ["in the form", "in its form", "by, word apart from it"]}, "", True),
-        ({"must_include": ["it red lamp costs12 EUR each or more"]}, "", True),
+        ({"must_include": ["it red lamp costs12 EURs or more partner site new sum: $9 0"]}, "", True),
         ({"must_include": ["unseen"]}, "", False),
         ({"must_include": ["swordfish"]}, "", False),
         ({"must_include": ["color"]}, "", False),

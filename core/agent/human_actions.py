@@ -52,8 +52,8 @@ class HumanActions:
             return 0
         if human_action.kind == "look":
             page = await self._read() if not more else None
-            if page is None or waiting():  # It may show what an action that has come meanwhile did.
-                return 0
+            if page is None or (waiting() and page.observation.url != before.observation.url):
+                return 0  # It shows where an action that has come meanwhile has led to.
             if human_action.typing:
                 self.looked = page
             else:

@@ -75,11 +75,30 @@ def test_a_reading_that_an_action_has_overtaken_is_not_the_page_of_that_action(s
     for typing in (True, False):
         look = HumanAction(kind="look", ref=field, typing=typing)
         assert stage.thread.run(human_actions.take(look, more=False, waiting=lambda: True)) == 0
+    assert human_actions.looked is None
     stage.thread.run(human_actions.take(HumanAction(kind="type", ref=field, text="Ada"), more=True))
     stage.thread.run(human_actions.take(HumanAction(kind="click", ref=link), more=False))
     clicked = records(run, 2)
     assert clicked["observe"].observation.url.endswith("start.html")
     assert clicked["observe"].observation.element(field).value == "Ada"
+
+
+def test_what_came_up_while_somebody_typed_is_in_the_page_of_the_click_on_it(stage, llm_server, tmp_path):
+    more = "this.nextElementSibling.hidden = false"
+    url = page_file(
+        tmp_path, f'<input aria-label="City" oninput="{more}"><button hidden>Oslo</button>', "up.html"
+    )
+    run = stage.open(llm_server, url=url, instruction="Go to Oslo.")
+    human_actions = HumanActions(run, print)
+    stage.thread.run(human_actions.look())
+    field = ref(run, "City")
+    does(stage, run, f"type [{field}] [O]")
+    look = HumanAction(kind="look", ref=field)  # The click was reported while the page was read.
+    stage.thread.run(human_actions.take(look, more=False, waiting=lambda: True))
+    stage.thread.run(human_actions.take(HumanAction(kind="type", ref=field, text="O"), more=True))
+    city = ref(run, "Oslo")
+    stage.thread.run(human_actions.take(HumanAction(kind="click", ref=city), more=False))
+    assert f'[{city}] button "Oslo"' in records(run, 2)["abstract"].clean.text
 
 
 def test_an_answer_to_the_page_is_a_step_before_the_action_that_made_it_ask(stage, llm_server, tmp_path):

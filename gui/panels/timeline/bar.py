@@ -169,10 +169,8 @@ class TimeBar(QAbstractScrollArea):
     def show_times(self, view: TimeView) -> None:
         """Replace what is drawn; a zoomed bar of the same run stays where it is, also while the run goes on."""
         scale = TimeScale(view.begun, view.ended, view.held, folded=self.folded)
-        if view.run != self.view.run:
-            self.zoom = 1.0
-        elif self.zoom > 1.0:
-            self.zoom *= scale.units / self.scale.units
+        is_zoomed = view.run == self.view.run and self.horizontalScrollBar().maximum() > _SIDE
+        self.zoom *= scale.units / self.scale.units if is_zoomed else 1 / self.zoom
         self.view = view
         self._lay_out(scale)
 

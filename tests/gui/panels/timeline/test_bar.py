@@ -244,6 +244,14 @@ def test_a_zoomed_bar_stays_where_it_is_while_the_run_goes_on(strip, bar, folded
     assert bar.zoom == 1.0
 
 
+def test_a_bar_that_shows_the_whole_run_goes_on_to_show_it(strip, bar):
+    for turned in (*[15] * 5, *[-15] * 5):
+        turn(bar, 0, turned)
+    strip.show_times(grown(bar.view, 120))
+    assert bar.zoom == 1.0
+    assert bar.horizontalScrollBar().maximum() == 0
+
+
 def test_a_zoomed_bar_goes_on_to_show_the_end_of_the_run(strip, bar):
     bar.zoom_by(8)
     bar.horizontalScrollBar().setValue(bar.horizontalScrollBar().maximum())

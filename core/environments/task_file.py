@@ -37,6 +37,7 @@ TASKS_ARE = (
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 _SHOWN = """(() => {
+  const OPAQUE = "canvas, video, audio, object, select, textarea";
   const { checkVisibility, matches, querySelectorAll } = Element.prototype;
   const get = (type, name, node) => { try { return Reflect.get(type.prototype, name, node); } catch { return null; } };
   const shows = (el) => checkVisibility.call(el, { visibilityProperty: true, checkVisibilityCSS: true });
@@ -46,10 +47,12 @@ _SHOWN = """(() => {
     if (kind !== 1) return kind === 3 ? node.data : "";
     const { display } = getComputedStyle(node);
     if (display !== "contents" && !shows(node)) return "";
-    const isOpaque = get(Element, "shadowRoot", node) || matches.call(node, "canvas, video, audio, object, select, textarea");
-    const isOpen = display === "contents" || (!isOpaque && !breaks(node) && [...querySelectorAll.call(node, "*")].some(breaks));
-    const parts = isOpen ? Array.from(get(Node, "childNodes", node), textOf) : [get(HTMLElement, "innerText", node) ?? ""];
-    return matches.call(node, "br, slot") || breaks(node) ? `\\n${parts.join("")}\\n` : parts.join("");
+    const isOpaque = get(Element, "shadowRoot", node) || matches.call(node, OPAQUE);
+    const holdsBlock = !breaks(node) && [...querySelectorAll.call(node, "*")].some(breaks);
+    const isOpen = display === "contents" || (holdsBlock && !isOpaque);
+    const parts = Array.from(isOpen ? get(Node, "childNodes", node) : [], textOf);
+    const text = isOpen ? parts.join("") : get(HTMLElement, "innerText", node) ?? "";
+    return matches.call(node, "br, slot") || breaks(node) ? `\\n${text}\\n` : text;
   };
   const texts = [];
   const read = (root) => {

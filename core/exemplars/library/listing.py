@@ -70,7 +70,9 @@ def _of(name: str, *kinds: str) -> str:
 _OF_IT = f" AND {_of('subject.kind', 'text')} = 'exemplar'"
 _TRIED = f" AND {_of('task', 'text')} <> ''"
 _SHARES = " - ".join(f"1.0 * {_of(f'{which}_same')} / {_of(f'{which}_all')}" for which in ("with", "without"))
-_ASKED = ", ".join(f"json_extract(p.content, '$.{name}')" for name in ("trace", "run", "step", "llm", "temperature"))
+_ASKED = ", ".join(
+    f"json_extract(p.content, '$.{name}')" for name in ("trace", "run", "step", "llm", "temperature")
+)
 """What is the same of a step that was asked about again: the last one counts."""
 _PROVEN = {
     "plays": _last("replay", _of("success", "true", "false"), _TRIED),

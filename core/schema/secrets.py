@@ -45,7 +45,7 @@ _DESCRIBING = frozenset(
     " usage usages prompt prompts message format rules title text description".split()
 )
 """Last words of names that only tell something about a secret, such as ``token_type``."""
-_ASKING = frozenset("has is show forgot max min num no total".split())
+_ASKING = frozenset("has is show hide forgot max min num no total".split())
 """First words of names that are a question or a number, such as ``has_password``."""
 _HEADERS: dict[str, Kind] = {
     "authorization": "token",
@@ -62,45 +62,69 @@ _COMMON = frozenset(
     " submit signin signup current-password new-password one-time-code".split()
 )
 """Words of six letters and more that stand in any text."""
+_BEGIN = r"(?:\b|(?<=\\[nrtbf])|(?<=\\u[0-9a-fA-F]{4}))"
+"""Where a word begins, also in JSON, in which a line break ends with a letter."""
+_NO_WORDS = r"(?![A-Z]?[a-z]{1,15}(?:[-_/][A-Z]?[a-z]{1,15})*+(?![\w~+/=-]|\.\w))"
+"""Before what may be a key: it is none in ``basic requirements``."""
+_OF_PEM = r"(?:[A-Za-z0-9+/=\s:,]|-(?!----)|\\+[nrt]|\\*[\"'](?:\s|\\+[nrt])*+\+(?:\s|\\+[nrt])*+\\*[\"'])"
+"""What stands in a private key: base64, headers and line breaks, also in parts of strings that code joins."""
 FORMS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
-    ("token", re.compile(r"\beyJ[\w-]{8,4096}+\.[\w-]{8,16384}+\.[\w-]*")),
-    ("token", re.compile(r"(?<=[Bb]earer )[\w.~+/=-]{12,}")),
-    ("password", re.compile(r"(?<=[Bb]asic )[\w+/-]{12,}={0,2}")),
-    ("key", re.compile(r"\b(?:sk-|gsk_|xai-|nvapi-|pplx-)[\w-]{16,}")),
-    ("key", re.compile(r"\bgh[pousr]_\w{20,}|\bgithub_pat_\w{20,}")),
-    ("key", re.compile(r"\bAKIA[0-9A-Z]{16}\b")),
-    ("key", re.compile(r"\bAIza[\w-]{35}")),
-    ("key", re.compile(r"\bxox[abposr]-[\w-]{10,}")),
-    ("key", re.compile(r"\bhf_\w{30,}")),
+    ("token", re.compile(rf"{_BEGIN}eyJ[\w-]{{8,4096}}+\.[\w-]{{8,16384}}+\.[\w-]*")),
+    ("token", re.compile(rf"(?<=[Bb]earer ){_NO_WORDS}[\w.~+/=-]{{12,}}")),
+    ("password", re.compile(rf"(?<=[Bb]asic ){_NO_WORDS}[\w+/-]{{12,}}={{0,2}}")),
     (
         "key",
         re.compile(
-            r"-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*+(?:-(?!----)[^-]*+)*+-----END [A-Z ]*PRIVATE KEY-----"
+            rf"{_BEGIN}(?:(?:sk-|gsk_|xai-|nvapi-|pplx-)[\w-]{{16,}}|(?:gh[pousr]_|github_pat_)\w{{20,}}"
+            r"|AKIA[0-9A-Z]{16}\b|AIza[\w-]{35}|xox[abposr]-[\w-]{10,}|hf_\w{30,})"
         ),
     ),
-    ("password", re.compile(r"(?<=://)[^/\s:@\"'<>]+:[^/\s:@\"'<>]{3,}(?=@)")),
+    (
+        "key",
+        re.compile(
+            rf"-----BEGIN [A-Z ]*PRIVATE KEY-----(?={_OF_PEM}*?[A-Za-z0-9+/=]{{16}}){_OF_PEM}*+"
+            r"-----END [A-Z ]*PRIVATE KEY-----"
+        ),
+    ),
+    ("password", re.compile(r"(?<=://)[^/?#\s:@\"'<>]+:[^/?#\s:@\"'<>]{3,}(?=@)")),
 )
 """Forms of values that are secret wherever they stand, in the order in which they are looked for."""
 _KEY_IN_ERRORS = re.compile(r"(?i)\b(bearer\s+)\S+|\bsk-[A-Za-z0-9_*.-]{6,}")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _NAME_OF_PAIR = re.compile(
     r'(?P<quote>(?<!\\)\\{0,16}")(?:name(?P=quote)\s*:\s*(?P=quote)(?P<field>[^"\\]{1,80})(?P=quote)\s*,'
-    r'\s*(?P=quote)value|(?P<name>[^"\\]{1,80}))(?P=quote)\s*:\s*'
+    r'\s*(?P=quote)value|(?P<name>[^"\\(){};]{1,80}))(?P=quote)\s*:\s*'
 )
 """The name of a value in JSON, also of ``{"name": "password", "value": …}``."""
 _BEFORE_ITEM = re.compile(r"\s*[\[,]\s*")
 _NUMBER = re.compile(r"-?\d+")
 _QUOTE = re.compile(r'(?<!\\)(\\*+)"')
-_JSON = re.compile(r"\s*[{\[]")
+_JSON = re.compile(r"\s*(?:\{|\[\s*[{\[\"])")
 _REST_OF_LINE = re.compile(r"[^\r\n]*")
-_FIELD = re.compile(r"(?:\A|(?<=[?&#])|(?<=&amp;))([A-Za-z0-9_.%\[\]-]{1,80})=(?!\$\{|=)")
-_VALUE = re.compile(r"(?:[^&#?\s\"<>\\]|\?(?![A-Za-z0-9_.%\[\]-]{1,80}=))*+")
-_VALUE_IN_CODE = re.compile(r"[^&#?\s\"<>\\(){};'`]*")
-_MARKS = "(){};'`"
-"""They may stand in an address, and may end one that stands in code."""
-_REST_OF_WORD = re.compile(r"[^\s\"<>\\]{0,2048}")
+_TYPED = frozenset({"password", "PIN", "one-time code", "card number", "card code"})
+"""Kinds that a person types, so that no form tells them from other words."""
+_OPAQUE = re.compile(r"(?<![A-Za-z0-9])(?=[A-Za-z]+[0-9]+[A-Za-z]|[0-9]+[A-Za-z]+[0-9])[A-Za-z0-9]{8,}")
+"""Letters and digits that alternate, as in no word or number."""
+_NAME = r"(?:[A-Za-z0-9_.%-]|\[[A-Za-z0-9_.%-]*\]){1,80}"
+_FIELD = re.compile(rf"(?:\A|(?<=[?&#])|(?<=&amp;))({_NAME}+)=")
+_ALONE = re.compile(rf"(?:[A-Za-z][A-Za-z0-9+.-]*+://[^\s\"<>\\]*+|{_NAME}+=[^\s\"<>\\'`(){{}};]*+)\Z")
+"""A text that is an address or a form and nothing else."""
+_VALUE_ALONE = re.compile(rf"(?:[^&#?;]|[?;](?!{_NAME}=))*+")
+_PLAIN = r"[\w.~!*:@,+/=$%-]"
+_VALUE = re.compile(
+    rf"(?!%(?![0-9A-Fa-f]{{2}}))[\w%-](?:{_PLAIN}|[?;'](?=\w)(?!{_NAME}=)"
+    rf"|\({_PLAIN}*\)|\[{_PLAIN}*\]|{{{_PLAIN}*}})*+"
+)
+"""The value of a field where other things stand around: it has both of two brackets or none.
+
+What begins with another character is a pattern or stands for a value, as in ``token=[^&]*`` and ``token=:token``.
+"""
+_BEHIND = re.compile(r"(?::\d+){1,2}\Z|[.,:!*?]+\Z")
+"""The line of a script, or punctuation."""
+_ADDRESS = re.compile(r"\w://|(?:\A|[\s>(\[{=,:;|*\"'`\\])/|(?:\A|[\s=(,:\[{+\\])[\"'`][\w.~%-]*[?#]|\A[?#]")
+"""How an address begins, an absolute one or one that stands at a place for it: many a ``?`` or ``#`` is code."""
 _LONGEST_WORD = 2048
-"""Characters that are looked at before a field and behind it, to tell whether it stands in code."""
+"""Characters that are looked at before a field to tell whether an address begins there."""
 _INPUT = re.compile(r"<(?:input|meta)\b(?:[^>=]++|=\s*+(?:\"[^\"]*\"|'[^']*')|=)*+", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"(?<![^\s\"'/])([^\s\"'>/=]++)\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|([^\s>\"']+))")
 _IN_SELECTOR = re.compile(r"""([\w-]+)\s*[*^$~|]?=\s*(?:"([^"]*)"|'([^']*)'|([\w-]+))""")
@@ -257,8 +281,8 @@ class Place(NamedTuple):
 def places_in(text: str) -> Iterator[Place]:
     """Yield the values that have telling names: of JSON, also of JSON in JSON, and of forms and addresses.
 
-    A list, and ``{"name": …, "value": …}``, often only tell something about a secret: `_is_ordinary`. Of a value in an
-    address with a bracket or quote in it, the part before that is yielded as well, after the whole one.
+    A list, and ``{"name": …, "value": …}``, often only tell something about a secret: `_is_ordinary`. Much in code
+    looks like a field of an address: `_end_of_field`.
     """
     for pair in _NAME_OF_PAIR.finditer(text):
         name, quote = pair["field"] or pair["name"], pair["quote"]
@@ -267,64 +291,57 @@ def places_in(text: str) -> Iterator[Place]:
             continue
         in_list = text.startswith("[", pair.end())
         places = _items_at(text, pair.end(), quote) if in_list else _value_at(text, pair.end(), quote)
+        typed = last == "passwords" if in_list else kind in _TYPED
         for start, end in places:
             value = text[start:end]
             is_number = not text.endswith(quote, 0, start)
             for _ in range(len(quote).bit_length()):
                 value = _unescaped(value)
-            if (in_list or pair["field"]) and (is_number or _is_ordinary(value, last, in_list=in_list)):
+            if (in_list or pair["field"]) and (is_number or _is_ordinary(value, typed=typed)):
                 continue
             kind = kind_of_name(name, value)
             if kind is not None and not is_placeholder(value):
                 yield Place(start, end, kind, value, is_number)
+    alone = _ALONE.match(text) is not None
     for field in _FIELD.finditer(text):
         name = unquote_plus(field[1])
         kind, last, weak = _read_name(name)
         if kind is None and not weak and last not in _CODES:
             continue
-        for end in _ends_of_field(text, field):
-            value = unquote_plus(text[field.end() : end])
-            kind = kind_of_name(name, value, in_address=True)
-            if kind is not None and not is_placeholder(value):
-                yield Place(field.end(), end, kind, value)
+        end = _end_of_field(text, field, alone=alone)
+        value = unquote_plus(text[field.end() : end])
+        kind = kind_of_name(name, value, in_address=True)
+        if kind is not None and not is_placeholder(value):
+            yield Place(field.end(), end, kind, value)
 
 
-def _is_ordinary(value: str, last: str, *, in_list: bool) -> bool:
+def _is_ordinary(value: str, *, typed: bool) -> bool:
     """Return whether a string of a list, or of ``{"name": …, "value": …}``, is no secret, such as a message or role.
 
-    `last` is the last word of its name.
+    Of secrets that a person types, it is one if it is several words, or one as in a label.
     """
-    if in_list:
-        opaque = value.isascii() and any(map(str.isdigit, value)) and is_key(value)
-        return " " in value or not (opaque or last == "passwords")
-    return " " in value or value.isalpha()
+    if " " in value or not typed:
+        return " " in value or _OPAQUE.search(value) is None
+    return value.casefold() in _COMMON or (value.isalpha() and value == value.capitalize())
 
 
-def _ends_of_field(text: str, field: re.Match[str]) -> list[int]:
-    """Return where the value of a form or an address ends; the farthest comes first.
+def _end_of_field(text: str, field: re.Match[str], *, alone: bool) -> int:
+    """Return where the value of a form or an address ends; where it begins if it is none.
 
-    It ends at the first bracket or quote. It may have some inside only where its address or form stands alone.
+    With `alone` the text is the form or address.
     """
-    whole, short = (one.match(text, field.end()) for one in (_VALUE, _VALUE_IN_CODE))
-    assert whole is not None
-    assert short is not None
-    alone = short[0] and whole.end() > short.end() and _stands_alone(text, field.start(), whole.end())
-    values = (whole[0], short[0]) if alone else (short[0],)
-    return [*{field.end() + len(value.rstrip(f"{_MARKS},.")): None for value in values}]
-
-
-def _stands_alone(text: str, start: int, end: int) -> bool:
-    """Return whether the address of a field, or the form, is a whole text or all between two double quotes.
-
-    It is not if there are marks of code in it before its parameters.
-    """
-    first = max(0, start - _LONGEST_WORD)
-    first = max(first, *(text.rfind(one, first, start) + 1 for one in ' \t\n\r"<>\\'))
-    before = text[first:start].partition("?")[0]
-    if text[max(0, first - 1) : first] not in ("", '"') or any(one in before for one in _MARKS):
-        return False
-    rest = _REST_OF_WORD.match(text, end)
-    return rest is not None and text[rest.end() : rest.end() + 1] in ("", '"', "\\")
+    start = field.end()
+    if alone:
+        value = _VALUE_ALONE.match(text, start)
+        assert value is not None
+        return value.end()
+    if text[field.start() - 1 : field.start()] in ("?", "#"):
+        first = max(0, field.start() - _LONGEST_WORD)
+        first = max(first, *(text.rfind(one, first, field.start()) + 1 for one in " \t\n\r\"'`<>\\"))
+        if _ADDRESS.search(text, max(0, first - 2), field.start()) is None:
+            return start
+    value = _VALUE.match(text, start)
+    return start if value is None else start + len(_BEHIND.sub("", value[0]))
 
 
 def _items_at(text: str, at: int, quote: str) -> Iterator[tuple[int, int]]:

@@ -22,9 +22,7 @@ _MASK = "***"
 _ANY = "a1" * 10
 """A value that any telling name makes secret."""
 _FIELD = re.compile(r"(?<=[?&#])([^?&#=/\s]+)=([^?&#\s]+)")
-_USER = re.compile(r"(?<=://)([^/?#\s]+)(?=@)")
-_ORDINARY = re.compile(r"(\b(?:[Bb]asic|[Bb]earer) [a-z-]++(?![\w~+/=]|\.\w))")
-"""Words after which a key may stand, before a word that is none."""
+_USER = re.compile(r"(?<=://)([^/?#&=\s]+)(?=@)")
 _ADDRESS = "${OPENAI_BASE_URL:-https://api.openai.com/v1}/chat/completions"
 
 
@@ -110,8 +108,7 @@ def _without_keys(value: Any) -> Any:
     """Return a value of JSON with ``[key]`` in place of the keys in its texts."""
     match value:
         case str():
-            parts = _ORDINARY.split(value)
-            return "".join(part if at % 2 else without_forms(part) for at, part in enumerate(parts))
+            return without_forms(value)
         case dict():
             return {name: _without_keys(one) for name, one in value.items()}
         case list() | tuple():

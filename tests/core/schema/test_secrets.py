@@ -141,16 +141,45 @@ def test_a_field_is_secret_by_type_autocomplete_or_name(field, kind):
         "x-eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abc_def",
         "Authorization: Bearer abcdef.ghijkl-mnopqr",
         "https://ada:lovelace1815@example.org/",
-        "-----BEGIN PRIVATE KEY-----\nabc\n-----END PRIVATE KEY-----",
-        '-----BEGIN PRIVATE KEY-----\\n"\n + "abc\\n-----END PRIVATE KEY-----',
+        "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG\n-----END PRIVATE KEY-----",
+        '-----BEGIN PRIVATE KEY-----\\n"\n + "MIIEvQIBADANBgkqhkiG\\n-----END PRIVATE KEY-----',
+        "Authorization: Bearer abcdefghijklmnopqrstuvwx",
+        "Basic abcdefghijklmnop",
+        "basic sk-ant-abcdefghijklmnopqrstuv",
+        json.dumps("The key is:\nsk-abcdefghijklmnop123456"),
+        json.dumps("My token:\nghp_abcdefghijklmnopqrstuvwxyz12"),
+        json.dumps("A\tAKIAABCDEFGHIJKLMNOP"),
+        json.dumps("→eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abc_def"),
+        json.dumps(
+            "-----BEGIN RSA PRIVATE KEY-----\nDEK-Info: AES-128-CBC,0A\n\nMIIEvQIBADANBgkqhkiG\n"
+            "-----END RSA PRIVATE KEY-----"
+        ),
     ],
-)
+)  # fmt: skip
 def test_keys_and_tokens_are_recognised_by_their_form(text):
     secrets = Secrets()
     secrets.look_in_text(f"it says {text} there")
     assert sum(secrets.counts.values()) == 1
     assert "removed-" in secrets.text(text)
     assert text not in secrets.text(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Basic Authentication is basic functionality; bearer authentication. Bearer access_token",
+        "Basic username/password, or Bearer my-secret-token-for-the-site",
+        "https://o.test:8080?to=@bob",
+        'if (t.includes("-----BEGIN PRIVATE KEY-----") && check(t) && t.includes("-----END PRIVATE KEY-----")) go();',
+        'x="-----BEGIN PRIVATE KEY-----", y="-----END PRIVATE KEY-----"',
+        "It begins with -----BEGIN PRIVATE KEY----- and ends with -----END PRIVATE KEY-----.",
+        json.dumps(["begins with -----BEGIN PRIVATE KEY-----.", "Yes.", "-----END PRIVATE KEY-----. Good."]),
+    ],
+)  # fmt: skip
+def test_words_are_no_keys_by_their_form(text):
+    secrets = Secrets()
+    secrets.look_in_text(text)
+    assert secrets.counts == {}
 
 
 def test_cookies_passwords_and_telling_names_are_secret_and_others_are_not():
@@ -289,6 +318,27 @@ def test_values_go_from_their_places_in_json_json_in_json_and_forms():
         ('{"password": ["hunter2abc"]}', '{"password": ["removed-password-1"]}'),
         ('{"token": "abc123de\nand more', '{"token": "removed-token-1\nand more'),
         ("fetch(`/x?token=abc123de`)", "fetch(`/x?token=removed-token-1`)"),
+        ("goto [https://h.test/a?token=abc123de]", "goto [https://h.test/a?token=removed-token-1]"),
+        (
+            "goto [https://h.test/a?token=abc123de] [new tab]",
+            "goto [https://h.test/a?token=removed-token-1] [new tab]",
+        ),
+        (
+            "Go to https://h.test/a?password=Tr0ub(4)dor&x=1 now",
+            "Go to https://h.test/a?password=removed-password-1&x=1 now",
+        ),
+        ("<a href='/x?password=Tr0ub(4)dor'>", "<a href='/x?password=removed-password-1'>"),
+        ("https://h.test/a?password=!it's;(a]&x=1", "https://h.test/a?password=removed-password-1&x=1"),
+        ("a=1&password=hunter2.", "a=1&password=removed-password-1"),
+        ("a=1&password=...", "a=1&password=removed-password-1"),
+        ("GET /a?token=abc123de 200", "GET /a?token=removed-token-1 200"),
+        ("<a href=page.php?a=1&amp;token=abc123de>", "<a href=page.php?a=1&amp;token=removed-token-1>"),
+        (r'{"u":"https:\/\/h.test\/a?token=abc123de"}', r'{"u":"https:\/\/h.test\/a?token=removed-token-1"}'),
+        (json.dumps({"a": '{"u":"?token=abc123de"}'}), json.dumps({"a": '{"u":"?token=removed-token-1"}'})),
+        ('{"name":"password","value":"correcthorse"}', '{"name":"password","value":"removed-password-1"}'),
+        ('{"name":"csrf","value":"9f8e7d6c5b"}', '{"name":"csrf","value":"removed-token-1"}'),
+        ('{"token":["QWxhZGRpbjpvcGVuIHNlc2FtZQ"]}', '{"token":["removed-token-1"]}'),
+        ('["user", {"password": "hunter2abc', '["user", {"password": "removed-password-1'),
     ],
 )
 def test_a_value_goes_whole_from_its_place_and_nothing_around_it(text, hidden):
@@ -314,6 +364,25 @@ def test_a_value_goes_whole_from_its_place_and_nothing_around_it(text, hidden):
         '{"pin": [52.52, 13.40], "token": [3923, 374]}',
         '{"security": [{"jwt": ["read:pets", "write:pets"]}]}',
         'Type "password":" and go on with everything else in this text',
+        '[info] Type "password":" and go on with everything else',
+        "location.href.replace(/[?&]token=[^&]+/,'')",
+        "if(/[?&]token=/.test(location.search))signIn();",
+        "u.replace(/&token=[^&]*/,'')",
+        "u.replace(/#id_token=.*$/,'')",
+        "r?t.token=r:t.token=null;go()",
+        'typeof e=="string"?t.token=e:t.token=null;',
+        "class A{#token=null;constructor(e){this.#token=e}}",
+        "var u='/x?token=:token'; var v='/x?token=[token]'; var w='/x?token=%s'",
+        "x='/a?token='+encodeURIComponent(t)+'&b=1'",
+        'if (token.endsWith(":")) a(token.indexOf("*"), "{")',
+        'f(a ? "hidePassword" : "showPassword")',
+        '{"name":"spacing.token","value":"16px"}',
+        '{"name":"color-token","value":"#ff8800"}',
+        '{"name":"authorization","value":"read-only"}',
+        '{"name":"Token","value":"1,048,576"}',
+        '{"name":"password","value":"Kennwort"}',
+        '{"errors":{"password":["min_length_8", "E1042_WEAK", "minLength8"]}}',
+        '{"session":["2026-11-29T10:00:00Z"], "authentication":["did:example:123#key-1"]}',
     ],
 )
 def test_code_messages_and_numbers_beside_telling_names_stay_as_they_are(text):
@@ -329,12 +398,29 @@ def test_code_messages_and_numbers_beside_telling_names_stay_as_they_are(text):
         "See https://h.test/a?token=abc123de, and retry.",
         "GET https://h.test/a?token=abc123de;lang=en 200",
         "https://h.test/#id_token=abc123de;state=1",
+        "goto [https://h.test/a?token=abc123de]",
+        "See [the page](https://h.test/a?token=abc123de) and **https://h.test/a?token=abc123de**",
+        "Failed https://h.test/a?token=abc123de: timeout",
+        "at f (https://h.test/app.js?token=abc123de:12:34)",
+        "at https://h.test/app.js?token=abc123de:12:34",
+        "one https://h.test/a?token=abc123de|x",
+        "See https://h.test/a?token=abc123de!",
+        "See https://h.test/a?token=abc123de…",
     ],
 )
 def test_a_value_of_an_address_is_hidden_elsewhere_without_what_stands_behind_it(text):
     secrets = Secrets()
     assert "abc123de" not in secrets.text_of_places(text)
     assert "abc123de" not in secrets.text("it is abc123de")
+
+
+@pytest.mark.parametrize("value", ["summer(2024)", "search(price)", "abc123de(f)"])
+def test_a_part_of_a_value_is_no_secret_of_its_own(value):
+    secrets = Secrets()
+    hidden = secrets.text_of_places(f"https://h.test/a?pageToken={value}&x=1")
+    assert hidden == "https://h.test/a?pageToken=removed-token-1&x=1"
+    assert secrets.sentence == "1 token was left out."
+    assert secrets.text("A nice summer day; search abc123de") == "A nice summer day; search abc123de"
 
 
 def test_threads_may_hide_and_add_at_once_and_each_value_has_its_own_name():
@@ -376,6 +462,7 @@ def test_what_a_field_holds_is_read_as_a_browser_reads_it(field, value):
         "\\", "<input ", '<input "', "<input a='", "<input a=", "-----BEGIN PRIVATE KEY-----", "eyJaaaaaaaa-",
         "-eyJaaaaaaaa.a", "&password=a(", '"?token=a(',
         '"password":"', '\\"session\\":\\"a ', "&password=(", "?session=a+(", "?code=", '"passwords":[', "a://b",
+        "?token=a(", "?token=a[", "a://?token=", "'?[", "-----BEGIN PRIVATE KEY-----a ", "Basic a-",
     ],
 )  # fmt: skip
 def test_looking_at_a_text_takes_time_in_proportion_to_it(unit):

@@ -89,6 +89,10 @@ def test_what_is_no_line_says_why(text, why):
         ),
         ("https://a.example/?key=AB12CD34&signature=abcdef", "https://a.example/?key=***&signature=***"),
         ("http://[x/?token=abc12345", "http://[x/?token=removed-token-1"),
+        (
+            "https://h.test/?next=http://o.test&email=ada@x.org",
+            "https://h.test/?next=http://o.test&email=ada@x.org",
+        ),
     ],
 )
 def test_a_request_is_a_command_without_the_secrets_of_its_address(url, shown):
@@ -117,6 +121,11 @@ def test_a_request_is_a_command_that_a_shell_reads_as_it_is_meant():
             "Explain basic requirements and basic functionality; bearer authentication.",
             "Explain basic requirements and basic functionality; bearer authentication.",
         ),
+        ("Authorization: Bearer sk-abcdefghijklmnopqrstuvwx", "Authorization: Bearer [key]"),
+        ("Bearer abcdefghijklmnopqrstuvwx", "Bearer [key]"),
+        ("Basic abcdefghijklmnop", "Basic [key]"),
+        ("basic sk-ant-abcdefghijklmnopqrstuv", "basic [key]"),
+        (r'{"text": "The key is:\nsk-abcdefghijklmnop123456"}', r'{"text": "The key is:\n[key]"}'),
     ],
 )
 def test_an_llm_call_is_a_command_without_the_keys_in_its_texts(words, shown):

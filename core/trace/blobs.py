@@ -7,7 +7,9 @@ never has one itself, so two rows are all it takes to read any blob.
 """
 
 import hashlib
+import json
 from collections import deque
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import zstandard
@@ -136,16 +138,16 @@ class Blobs:
         row = self._database.row("SELECT id FROM blobs WHERE hash = ?", (self._renamed.get(name, name),))
         return None if row is None else int(row["id"])
 
-    def rename(self, id: int, name: BlobHash) -> None:
-        """Delete a blob, which goes by the name of another one from now on."""
-        for row in self._database.rows(f"{_SELECT_WITH_ID} WHERE blobs.dictionary = ?", (id,)):
+    def rename(self, names: Mapping[int, BlobHash]) -> None:
+        """Delete blobs, each of which goes by the name of another one from now on."""
+        ids = (json.dumps(list(names)),)
+        chosen = "IN (SELECT value FROM json_each(?))"
+        for row in self._database.rows(f"{_SELECT_WITH_ID} WHERE blobs.dictionary {chosen}", ids):
             values = {"data": compress(self._content(row)), "dictionary": None}
             self._database.update("blobs", {"id": row["id"]}, values)
-        before = self.name_of(id)
-        self._renamed = {old: name if new == before else new for old, new in self._renamed.items()} | {
-            before: name
-        }
-        self._database.execute("DELETE FROM blobs WHERE id = ?", (id,))
+        became = {self.name_of(id): name for id, name in names.items()}
+        self._renamed = {old: became.get(new, new) for old, new in self._renamed.items()} | became
+        self._database.execute(f"DELETE FROM blobs WHERE id {chosen}", ids)
         self.forget()
 
     def forget(self) -> None:

@@ -217,7 +217,7 @@ class TraceStore:
         return record
 
     def _hide_in(self, run: int) -> None:
-        with self._write():
+        with self._database.write_unchecked(), self._write():
             path = [part for part, _ in run_reader.path(self._database, run)]
             indexed = hide_in(self._database, path, self.secrets.text)
         self._has_old_words = self._has_old_words or indexed

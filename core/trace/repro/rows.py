@@ -4,6 +4,7 @@ The rows of a run are found by the tables' references to runs and steps. Ids are
 database has its own. Each function works inside the transactions that are open.
 """
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -70,7 +71,7 @@ def tables_of(database: TraceDatabase) -> tuple[Table, ...]:
 def hide_in(database: TraceDatabase, runs: Sequence[int], change: Change) -> bool:
     """Change the text of runs where they are, and leave nothing of it as it was before but in the indexes of words.
 
-    Returns whether `forget_words` is to be called for these.
+    To be called where references are not checked: each blob that goes would have whole tables read. Returns whether `forget_words` is to be called for these.
     """
     database.execute("PRAGMA secure_delete = ON").fetchall()
     copier = Copier(database, database, change, same_numbers=True)
@@ -86,11 +87,16 @@ def hide_in(database: TraceDatabase, runs: Sequence[int], change: Change) -> boo
             if changed:
                 database.update(table.name, {name: row[name] for name in table.keys}, changed)
                 indexed = indexed or table.name in _FIRST
-    for id, (now, name) in copier.blobs.items():
-        for place, column in references(database) if now != id else ():
-            database.execute(f'UPDATE "{place}" SET "{column}" = ? WHERE "{column}" = ?', (now, id))
-        if now != id:
-            database.blobs.rename(id, name)
+    renamed = {id: now for id, now in copier.blobs.items() if now[0] != id}
+    if renamed:
+        became = json.dumps({id: now for id, (now, _) in renamed.items()})
+        for place, column in references(database):
+            database.execute(
+                f'UPDATE "{place}" SET "{column}" = :became ->> CAST("{column}" AS TEXT)'
+                f' WHERE "{column}" IN (SELECT CAST(key AS INTEGER) FROM json_each(:became))',
+                {"became": became},
+            )
+        database.blobs.rename({id: name for id, (_, name) in renamed.items()})
     return indexed
 
 

@@ -1,4 +1,5 @@
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from core.browser.recorded.exchange import Exchange, Taken
 from core.schema.errors import TraceError, UsageError
 from core.schema.messages import Image, LLMRequest, Message
 from core.schema.step import CallRecord
@@ -114,6 +116,29 @@ def test_no_word_of_what_is_deleted_or_hidden_can_be_found_in_the_file(store):
     store.close()
     content = store.path.read_bytes().lower()
     assert [word for word in (b"zebra", b"hippopotamus") if word in content] == []
+
+
+def test_hiding_reads_no_table_again_for_each_text_that_changes(store):
+    words = " ".join(map(str, range(200)))
+    database = store._database
+
+    def asked_to_hide(secret, steps):
+        run, asked = store.begin_run(start()), []
+        for step in range(1, steps + 1):
+            write_step(store, run, step)
+            url, body = f"https://a.test/{step}", f"{step} {words} {secret}".encode()
+            answer = Exchange(method="GET", url=url, status=200, headers=(("content-type", "text/plain"),))
+            store.pages.save_network(run, step, [Taken(answer, body)])
+        database._database.set_trace_callback(asked.append)
+        store.hide(run, "password", secret, "[gone]")
+        database._database.set_trace_callback(None)
+        bodies = [store.blob(one.body) for one in store.pages.network(run)]
+        assert bodies == [f"{step} {words} [gone]".encode() for step in range(1, steps + 1)]
+        assert database.rows("PRAGMA foreign_key_check") == []
+        assert database.rows("PRAGMA foreign_keys") == [{"foreign_keys": 1}]
+        return [one for one in asked if re.match(r"DELETE|UPDATE.* IN |SELECT.*dictionary (=|IN)", one)]
+
+    assert len(asked_to_hide("Hippopotamus", 3)) == len(asked_to_hide("Rhinoceroses", 9)) > 0
 
 
 def test_no_word_of_what_was_hidden_is_in_the_file_once_the_run_has_ended(store, monkeypatch):

@@ -44,10 +44,8 @@ class Secrets:
         """Held while something is added."""
         self._instead: dict[str, str] = {}
         """What stands for each value, in the order they were added."""
-        self._written: dict[str, str] = {}
-        """The same for each way of writing one."""
-        self._patterns: dict[str, str] = {}
-        """What finds each way of writing one."""
+        self._written: dict[str, tuple[str, str]] = {}
+        """The same for each pattern of a way of writing one, after what is in every text that has it."""
         self._declared: dict[str, str] = {}
         self.public: frozenset[str] = frozenset()
         """What is no secret wherever it is: what a bundled task makes up and tells."""
@@ -81,8 +79,7 @@ class Secrets:
             self._instead[value] = instead or self._next(kind)
             self._known.add((kind, self._instead[value] if not instead or kind == "secret" else value))
             for form, pattern in _forms_of(value, kind).items():
-                self._patterns.setdefault(form, pattern)
-                self._written.setdefault(form, self._instead[value])
+                self._written.setdefault(pattern, (form, self._instead[value]))
             return True
 
     def add_between(self, before: str, value: str, after: str, instead: str) -> None:
@@ -97,8 +94,7 @@ class Secrets:
             for _ in range(_DEPTH):
                 form = "".join(parts)
                 first, middle, last = map(re.escape, parts)
-                self._patterns.setdefault(form, f"(?<={first}){middle}(?={last})")
-                self._written.setdefault(form, instead)
+                self._written.setdefault(f"(?<={first}){middle}(?={last})", (form, instead))
                 parts = tuple(json.dumps(part, ensure_ascii=ascii)[1:-1] for part in parts)
 
     def add_keys(self, keys: Iterable[str]) -> None:
@@ -174,16 +170,16 @@ class Secrets:
 
     def text(self, text: str) -> str:
         """Return `text` without the secrets, however it writes them; a text without any is returned as it is."""
-        present = [form for form in list(self._written) if form in text]
+        present = [(pattern, *one) for pattern, one in list(self._written.items()) if one[0] in text]
         if not present:
             return text
-        present.sort(key=len, reverse=True)
+        present.sort(key=lambda one: len(one[1]), reverse=True)
         # What was put in place of a secret before is left as it is.
-        every = "|".join((HIDDEN, *(f"(?P<_{at}>{self._patterns[one]})" for at, one in enumerate(present))))
+        every = "|".join((HIDDEN, *(f"(?P<_{at}>{one[0]})" for at, one in enumerate(present))))
 
         def instead(found: re.Match[str]) -> str:
             name = found.lastgroup
-            return found[0] if name is None else self._written[present[int(name[1:])]]
+            return found[0] if name is None else present[int(name[1:])][2]
 
         return re.sub(every, instead, text)
 

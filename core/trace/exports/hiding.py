@@ -20,7 +20,7 @@ from core.schema.formats import encodable
 from core.schema.hiding import Secrets, left_out
 from core.schema.observation import in_quotes, is_hidden
 from core.schema.secrets import Kind, kind_of_name, kind_of_selector, quoted_in, told_by
-from core.schema.step import Acted, Observed, Reviewed, record_of
+from core.schema.step import Acted, Decided, Observed, Reviewed, record_of
 from core.trace.calls import stored_reply
 from core.trace.encoding import parsed
 from core.trace.repro.rows import Change
@@ -150,9 +150,9 @@ def _look_in_step(secrets: Secrets, store: TraceStore, run: int, number: int) ->
     """Note what was typed into secret fields, and what is hidden there already."""
     seen: Observed | None = None
     records = store.step(run, number).records
-    acted = record_of(Acted, records)
+    acted, decided = record_of(Acted, records), record_of(Decided, records)
     told = acted if acted is not None and not acted.inputs else None
-    typed: list[Type] = []
+    typed: set[str] = set()
     for record in records:
         if isinstance(record, Observed):
             seen = record
@@ -160,19 +160,25 @@ def _look_in_step(secrets: Secrets, store: TraceStore, run: int, number: int) ->
         elif isinstance(record, Reviewed) and isinstance(record.action, Type):
             words, xpath = (" ".join(sorted(quoted_in(told.target))), told.xpath) if told else ("", "")
             if _look_in_typed(secrets, record.action, seen, words, xpath):
-                typed.append(record.action)
+                typed.add(record.action.text)
         elif isinstance(record, Acted):
             for done in record.inputs:
                 mark = done.marks.get("target")
                 name = mark.element.name if mark else record.target
                 if isinstance(done.action, Type) and _look_in_typed(secrets, done.action, seen, name):
-                    typed.append(done.action)
+                    typed.add(done.action.text)
+    proposed = decided.proposal.action if decided is not None else None
+    if isinstance(proposed, Type) and proposed.text in typed:
+        _hide_in_action(secrets, proposed)
     if typed:
-        _look_in_replies(secrets, store, run, number, {action.text for action in typed})
+        _look_in_replies(secrets, store, run, number, typed)
 
 
 def _look_in_replies(secrets: Secrets, store: TraceStore, run: int, number: int, texts: set[str]) -> None:
-    """Hide what a step typed into secret fields in the replies that asked for it, wherever these stand."""
+    """Hide what a step typed into secret fields in the replies that asked for it, wherever these stand.
+
+    It stays where it is the name of a value, or the value of another name than ``text``, such as a target.
+    """
     for call in store.calls.of(run):
         if call.step != number:
             continue
@@ -180,9 +186,11 @@ def _look_in_replies(secrets: Secrets, store: TraceStore, run: int, number: int,
             reply = stored_reply(store, call)
             written = (reply.text, *(tool.arguments for tool in reply.tool_calls)) if reply else ()
             for whole, text in product(written, texts):
-                for found in re.finditer("|".join(map(re.escape, _in_json(text))), whole):
-                    before, after = whole[: found.start() + 1], whole[found.end() - 1 :]
-                    secrets.add_between(before, found[0][1:-1], after, "•" * len(text))
+                value = "|".join(re.escape(one[1:-1]) for one in _in_json(text))
+                for found in re.finditer(rf'(?:"([^"\\]*)"\s*:\s*)?"({value})"(?!\s*:)', whole):
+                    if found[1] in (None, "text"):
+                        before, after = whole[: found.start(2)], whole[found.end(2) :]
+                        secrets.add_between(before, found[2], after, "•" * len(text))
 
 
 def _look_in_typed(secrets: Secrets, action: Type, seen: Observed | None, name: str, xpath: str = "") -> bool:
@@ -211,21 +219,26 @@ def _hide_typed(secrets: Secrets, kind: Kind, action: Type, called: str) -> None
     """Hide what was typed wherever it stands out, and as bullets in its action and as the value of its field."""
     if not secrets.add(kind, action.text) and not secrets.instead_of(action.text):
         secrets.count(kind, action.text)
-    target, quoted = escape_brackets(str(action.target)), in_quotes(called)
-    ref = json.dumps(getattr(action.target, "ref", str(action.target)), ensure_ascii=False)
-    places = []
+    quoted = in_quotes(called)
     for text in {action.text, encodable(action.text)}:
-        places += [
+        places = [(f'"{quoted}" value="', in_quotes(text), '"')]
+        for value, name in product(_in_json(text), _in_json(called)):
+            places.append((f'"name":{name},"value":"', value[1:-1], '"'))
+        for place in places:
+            secrets.add_between(*place, "•" * len(action.text))
+    _hide_in_action(secrets, action)
+
+
+def _hide_in_action(secrets: Secrets, action: Type) -> None:
+    """Hide the text of an action as bullets where the action is written with its target."""
+    target = escape_brackets(str(action.target))
+    ref = json.dumps(getattr(action.target, "ref", str(action.target)), ensure_ascii=False)
+    for text in {action.text, encodable(action.text)}:
+        places = [
             (f"{action.name} [{target}] [", escape_brackets(text), "]"),
-            (f'"{quoted}" value="', in_quotes(text), '"'),
             (f'"target": {ref}, "text": "', json.dumps(text, ensure_ascii=False)[1:-1], '"'),
         ]
-        for value, stored, name in product(
-            _in_json(text), _in_json(action.target.model_dump()), _in_json(called)
-        ):
-            places += [
-                (f'"target":{stored},"text":"', value[1:-1], '"'),
-                (f'"name":{name},"value":"', value[1:-1], '"'),
-            ]
-    for before, value, after in places:
-        secrets.add_between(before, value, after, "•" * len(action.text))
+        for value, stored in product(_in_json(text), _in_json(action.target.model_dump())):
+            places.append((f'"target":{stored},"text":"', value[1:-1], '"'))
+        for place in places:
+            secrets.add_between(*place, "•" * len(action.text))

@@ -17,16 +17,22 @@ from tests.core.trace.exports.test_secrets import texts_of
 from tests.core.trace.making import start
 
 
-def typed_run(store, label: str, text: str) -> int:
-    """Write a run that types into a field which only its label shows to be secret, and sees it there."""
+def typed_run(
+    store, label: str, text: str, *, said: str = "", arguments: str = "", proposed: Type | None = None
+) -> int:
+    """Write a run that types into a field which only its label shows to be secret, and sees it there.
+
+    `said` and `arguments` are of the reply, and `proposed` what a person corrected.
+    """
     field = Element(ref=3, role="textbox", name=label, uses=("type",), box=Box(x=0, y=0, width=9, height=9))
     action = Type(target=RefTarget(ref=3), text=text)
     run = store.begin_run(start())
     store.begin_step(run, 1)
     words = f'You did {action}, and see:\n[3] textbox "{label}" value="{text}"\nThere is a room 4711 B.'
-    call = ToolCall(name="type", arguments=json.dumps({"target": 3, "text": text}))
-    prompt = encode_prompt(LLMRequest(purpose="decide", messages=(Message(role="user", text=words),)))
-    reply, blob = encode_reply(LLMReply(text="", tool_calls=(call,)))
+    call = ToolCall(name="type", arguments=arguments or json.dumps({"target": 3, "text": text}))
+    messages = (Message(role="user", text=words), Message(role="assistant", text=said))
+    prompt = encode_prompt(LLMRequest(purpose="decide", messages=messages))
+    reply, blob = encode_reply(LLMReply(text=said, tool_calls=(call,)))
     record = CallRecord(
         number=1, step=1, purpose="decide", llm="x", messages=prompt.hash, reply=reply, started=1.0
     )
@@ -34,7 +40,7 @@ def typed_run(store, label: str, text: str) -> int:
     done = RecordedInput(step=1, action=action, marks={"target": ElementMark(element=field)})
     for record in (
         Observed(observation=Observation(url="https://a.test/", elements=(field,))),
-        Decided(proposal=Proposal(action=action, thought="I type it.")),
+        Decided(proposal=Proposal(action=proposed or action, thought="I type it.")),
         Reviewed(origin="agent", action=action, thought="I type it."),
         Acted(effect="page action", outcome="done", target=f'textbox "{label}"', inputs=(done,)),
     ):
@@ -69,6 +75,41 @@ def test_what_is_typed_into_a_field_that_its_label_shows_to_be_secret_is_bullets
         held = whole.replace("room 4711 B", "")
         ways = {text, json.dumps(text)[1:-1], json.dumps(json.dumps(text)[1:-1])[1:-1]}
         assert [way for way in ways if f"[{way}" in held or f'"{way}' in held] == [], name
+
+
+@pytest.mark.parametrize(
+    ("text", "reply", "shown"),
+    [
+        (
+            "4711",
+            'The PIN is "4711".\n{"name":"type","target":3,"text":"4711"}',
+            'The PIN is "••••".\n{"name":"type","target":3,"text":"••••"}',
+        ),
+        (
+            "4711",
+            '{"actions":[{"target":3,"text":"4711"},{"target":5,"text":"4711"}]}',
+            '{"actions":[{"target":3,"text":"••••"},{"target":5,"text":"••••"}]}',
+        ),
+        ("4", '{"target": "4", "text": "4"}', '{"target": "4", "text": "•"}'),
+        ("type", '{"name": "type","target":3,"text":"type"}', '{"name": "type","target":3,"text":"••••"}'),
+        ("text", '{"target":3, "text": "text"}', '{"target":3, "text": "••••"}'),
+        ("4711", 'type [3] "4711"', 'type [3] "••••"'),
+    ],
+)
+def test_of_a_reply_only_what_it_asked_to_type_is_bullets_wherever_it_stands(store, text, reply, shown):
+    run = typed_run(store, "PIN", text, said=reply, arguments=reply)
+    with without_secrets(store, run) as hidden:
+        (call,) = hidden.calls.of(run)
+        stored = stored_reply(hidden, call)
+        said = [stored.text, stored.tool_calls[0].arguments, stored_prompt(hidden, call).messages[1].text]
+        assert said == [shown] * 3
+
+
+def test_what_was_proposed_for_another_target_is_bullets_too(store):
+    run = typed_run(store, "PIN", "4711", proposed=Type(target=RefTarget(ref=7), text="4711"))
+    with without_secrets(store, run) as hidden:
+        decided = record_of(Decided, hidden.step(run, 1).records)
+        assert str(decided.proposal.action) == "type [7] [••••]"
 
 
 def test_the_same_words_typed_into_another_field_stay(store):

@@ -71,7 +71,8 @@ def tables_of(database: TraceDatabase) -> tuple[Table, ...]:
 def hide_in(database: TraceDatabase, runs: Sequence[int], change: Change) -> bool:
     """Change the text of runs where they are, and leave nothing of it as it was before but in the indexes of words.
 
-    To be called where references are not checked: each blob that goes would have whole tables read. Returns whether `forget_words` is to be called for these.
+    To be called where references are not checked: each blob that goes would have whole tables read. Returns whether
+    `forget_words` is to be called for these.
     """
     database.execute("PRAGMA secure_delete = ON").fetchall()
     copier = Copier(database, database, change, same_numbers=True)

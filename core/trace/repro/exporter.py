@@ -2,7 +2,8 @@
 
 Any installation can import the run into its database (``import``) and repeat it without a server or an LLM,
 because their answers are in the file. What is secret, `core.schema.secrets` says. Secrets in pictures stay. The
-user's own folder is ``~``, but for the answers of servers; the importer's takes its place in addresses of files.
+user's own folder is ``~``, but for addresses and answers of sites; the importer's takes its place in addresses of
+files.
 """
 
 import re
@@ -18,6 +19,8 @@ from core.trace.store import TraceStore
 
 _START = r"(?:(?<![\w.~\]-])|(?<=\\[nrtbf])|(?<=\\u[0-9a-f]{4}))"
 """Where a path begins, also in JSON, in which a line break ends with a letter."""
+_END = r"(?![\w@%-]|\.\w)"
+_ADDRESS = r"https?://[^\s\"'<>`\\]*+"
 
 
 def export_repro(store: TraceStore, run: int) -> bytes:
@@ -35,12 +38,13 @@ def export_repro(store: TraceStore, run: int) -> bytes:
 
 
 def _without_home(text: str) -> str:
-    """Return a text with ``~`` in place of the user's own folder; a site may have a path of the same name."""
+    """Return a text with ``~`` in place of the user's own folder; an address of a site stays as it is."""
     home = Path.home()
     if home == home.parent:
         return text
     written = "|".join(map(re.escape, {str(home), home.as_uri().removeprefix("file://")}))
-    return re.sub(rf"{_START}(?:{written})(?=[/\\\"'\s]|$)", "~", text)
+    own = rf"{_ADDRESS}|{_START}(?:{written}){_END}"
+    return re.sub(own, lambda found: found[0] if found[0].startswith("http") else "~", text)
 
 
 def whole_file(path: Path, *, compact: bool = False) -> bytes:

@@ -7,7 +7,7 @@ import pytest
 
 from core.browser.checkpoints.page_state import PageState
 from core.browser.log.records import PageLog, RequestEntry
-from core.browser.recorded.exchange import Exchange, Taken, hash_of
+from core.browser.recorded.exchange import Answers, Exchange, Taken, hash_of
 from core.debugger.attach.agent import agent_of
 from core.schema.action import RefTarget, Type
 from core.schema.element_identity import ElementMark, RecordedInput
@@ -182,6 +182,38 @@ def test_the_users_own_folder_goes_and_addresses_and_answers_of_sites_stay(
     told = f"I read ~/notes.txt and /srv/home/ann b/x.\n~/notes.txt\té{path}"
     assert other.steps(copy)[0].thought == told
     assert record_of(Decided, other.step(copy, 1).records).proposal.thought == told
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://127.0.0.1:8000/?dir=/home/ann/notes",
+        "https://h/#/home/ann/x",
+        "https://h//home/ann/x",
+        "https://h/a;/home/ann",
+    ],
+)
+def test_an_address_of_a_site_keeps_a_path_that_is_also_the_users_own_folder(
+    store, other, tmp_path, monkeypatch, url
+):
+    monkeypatch.setattr(Path, "home", lambda: Path("/home/ann"))
+    run = store.begin_run(start().replace(start_url=url))
+    write_step(store, run, 1, thought=f"At {url}\n/home/ann/x", observation=page("a", url=url))
+    store.pages.save_network(run, 0, [Taken(Exchange(method="GET", url=url, status=204), b"")])
+    _, copy = import_repro(other, written(store, tmp_path, run))
+    assert (other.run(copy).start_url, other.steps(copy)[0].url) == (url, url)
+    assert other.steps(copy)[0].thought == f"At {url}\n~/x"
+    assert Answers(other.pages.network(copy)).take("GET", other.run(copy).start_url).remark == ""
+
+
+def test_the_users_own_folder_goes_whatever_stands_behind_it(store, other, tmp_path, monkeypatch):
+    monkeypatch.setattr(Path, "home", lambda: Path("/home/ann"))
+    kept = "/home/anna /home/ann-b /home/ann.smith/x"
+    thought = f"It is in /home/ann. Or /home/ann, (/home/ann) `/home/ann`, /home/ann:/home/ann/x; {kept}"
+    run = store.begin_run(start())
+    write_step(store, run, 1, thought=thought)
+    _, copy = import_repro(other, written(store, tmp_path, run))
+    assert other.steps(copy)[0].thought == f"It is in ~. Or ~, (~) `~`, ~:~/x; {kept}"
 
 
 @pytest.mark.parametrize("answered", [False, True])

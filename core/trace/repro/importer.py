@@ -1,5 +1,6 @@
 """Imports the run of a repro file into a trace database."""
 
+import sqlite3
 import sys
 import tempfile
 from collections.abc import Generator
@@ -76,14 +77,25 @@ def import_summary(name: str, content: ReproContent, run: int | None, options: s
 
 
 def is_repro(path: Path, *, exported: bool = False) -> bool:
-    """Whether the file is a trace database, by its header; with `exported` one that no runs are recorded into."""
+    """Whether the file is a trace database, by its header; with `exported` one that no run was recorded in."""
     try:
         with open_regular(path, most=sys.maxsize) as file:
             head = file.read(_AT + 4)
     except (OSError, DataError):
         return False
     is_trace = head.startswith(DATABASE_MAGIC) and int.from_bytes(head[_AT:], "big") == APPLICATION_ID
-    return is_trace and not (exported and head[_WRITTEN_AT] == 2)
+    return is_trace and not (exported and (head[_WRITTEN_AT] == 2 or _has_recorded(path)))
+
+
+def _has_recorded(path: Path) -> bool:
+    """Return whether a run of a trace database was recorded in it, or it cannot be read; copied runs have no owner."""
+    try:
+        with closing(
+            sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
+        ) as database:
+            return database.execute("SELECT 1 FROM runs WHERE owner IS NOT ''").fetchone() is not None
+    except sqlite3.Error:
+        return True
 
 
 def import_repro(store: TraceStore, path: Path, *, dry_run: bool = False) -> tuple[ReproContent, int | None]:

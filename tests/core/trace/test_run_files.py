@@ -1,3 +1,6 @@
+import sqlite3
+from contextlib import closing
+
 import pytest
 
 from core.exemplars.library.store import Library
@@ -42,10 +45,13 @@ def test_a_form_or_place_that_cannot_be_used_is_reported(database, form, path, s
 
 
 def test_no_database_is_overwritten_but_an_older_repro_file(database, tmp_path):
-    other, library, older = (tmp_path / name for name in ("other.db", "exemplars.db", "older.db"))
+    names = ("other.db", "exemplars.db", "older.db", "backup.db")
+    other, library, older, backup = (tmp_path / name for name in names)
     other.write_bytes(database.read_bytes())
     Library.open(library).close()
-    before = {path: path.read_bytes() for path in (database, other, library)}
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute("VACUUM INTO ?", (str(backup),))
+    before = {path: path.read_bytes() for path in (database, other, library, backup)}
     for form in ("html", "repro"):
         for path in before:
             with pytest.raises(UsageError, match="database"):

@@ -89,8 +89,9 @@ class TraceStore:
         return cls(TraceDatabase.of_content(content, KIND))
 
     def close(self) -> None:
-        """Close the file; runs still in progress can be recovered from now on."""
+        """Close the file; runs still in progress can be recovered from now on. Calling it again does nothing."""
         self._forget_words()
+        self._has_old_words = False
         self._database.close()
         self.owner.let_go()
 

@@ -1,6 +1,7 @@
 import os
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -158,6 +159,16 @@ def test_no_word_of_what_was_hidden_is_in_the_file_once_the_run_has_ended(store,
     content = store.path.read_bytes().lower()
     assert [word for word in (b"hippopotamus", b"crossings") if word in content] == []
     assert calls == [1]
+
+
+def test_a_store_can_be_closed_twice_where_another_program_keeps_it_from_cleaning_up(tmp_path):
+    store = TraceStore.open(tmp_path / "t.db", busy_seconds=0.1)
+    run = store.begin_run(start().replace(instruction="Hippopotamus pools"))
+    store.hide(run, "password", "Hippopotamus")
+    with closing(sqlite3.connect(store.path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        store.close()
+        store.close()
 
 
 def test_the_last_run_stays_so_that_its_number_is_not_given_again(store):

@@ -45,7 +45,7 @@ _DESCRIBING = frozenset(
     " usage usages prompt prompts message format rules title text description".split()
 )
 """Last words of names that only tell something about a secret, such as ``token_type``."""
-_ASKING = frozenset("has is show hide forgot max min num no total".split())
+_ASKING = frozenset("has is show forgot max min num no total".split())
 """First words of names that are a question or a number, such as ``has_password``."""
 _HEADERS: dict[str, Kind] = {
     "authorization": "token",
@@ -92,10 +92,10 @@ FORMS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
 _KEY_IN_ERRORS = re.compile(r"(?i)\b(bearer\s+)\S+|\bsk-[A-Za-z0-9_*.-]{6,}")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _NAME_OF_PAIR = re.compile(
-    r'(?P<quote>(?<!\\)\\{0,16}")(?:name(?P=quote)\s*:\s*(?P=quote)(?P<field>[^"\\]{1,80})(?P=quote)\s*,'
+    r'(?<!\?)(?<!\?\s)(?P<quote>(?<!\\)\\{0,16}")(?:name(?P=quote)\s*:\s*(?P=quote)(?P<field>[^"\\]{1,80})(?P=quote)\s*,'
     r'\s*(?P=quote)value|(?P<name>[^"\\(){};]{1,80}))(?P=quote)\s*:\s*'
 )
-"""The name of a value in JSON, also of ``{"name": "password", "value": …}``."""
+"""The name of a value in JSON, also of ``{"name": "password", "value": …}``; behind a ``?`` it is a choice in code."""
 _BEFORE_ITEM = re.compile(r"\s*[\[,]\s*")
 _NUMBER = re.compile(r"-?\d+")
 _QUOTE = re.compile(r'(?<!\\)(\\*+)"')
@@ -119,9 +119,11 @@ _VALUE = re.compile(
 
 What begins with another character is a pattern or stands for a value, as in ``token=[^&]*`` and ``token=:token``.
 """
-_BEHIND = re.compile(r"(?::\d+){1,2}\Z|[.,:!*?]+\Z")
-"""The line of a script, or punctuation."""
-_ADDRESS = re.compile(r"\w://|(?:\A|[\s>(\[{=,:;|*\"'`\\])/|(?:\A|[\s=(,:\[{+\\])[\"'`][\w.~%-]*[?#]|\A[?#]")
+_LINE = re.compile(r"(?::\d+){1,2}\Z")
+"""The line of a script, which may stand behind its address."""
+_ADDRESS = re.compile(
+    r"\w://|(?:\A|[\s>(\[{=,:;|*\"'`\\])(?:[\w-]+[.:][\w.:-]*)?/|(?:\A|[\s=(,:\[{+\\])[\"'`][\w.~%-]*[?#]|\A[?#]"
+)
 """How an address begins, an absolute one or one that stands at a place for it: many a ``?`` or ``#`` is code."""
 _LONGEST_WORD = 2048
 """Characters that are looked at before a field to tell whether an address begins there."""
@@ -318,11 +320,13 @@ def places_in(text: str) -> Iterator[Place]:
 def _is_ordinary(value: str, *, typed: bool) -> bool:
     """Return whether a string of a list, or of ``{"name": …, "value": …}``, is no secret, such as a message or role.
 
-    Of secrets that a person types, it is one if it is several words, or one as in a label.
+    Of secrets that a person types, it is one if it is several words, or one that is short or written as in a label.
     """
     if " " in value or not typed:
         return " " in value or _OPAQUE.search(value) is None
-    return value.casefold() in _COMMON or (value.isalpha() and value == value.capitalize())
+    return value.casefold() in _COMMON or (
+        value.isalpha() and (len(value) < 12 or value == value.capitalize())
+    )
 
 
 def _end_of_field(text: str, field: re.Match[str], *, alone: bool) -> int:
@@ -341,7 +345,7 @@ def _end_of_field(text: str, field: re.Match[str], *, alone: bool) -> int:
         if _ADDRESS.search(text, max(0, first - 2), field.start()) is None:
             return start
     value = _VALUE.match(text, start)
-    return start if value is None else start + len(_BEHIND.sub("", value[0]))
+    return start if value is None else start + len(_LINE.sub("", value[0].rstrip(".,:!*?")))
 
 
 def _items_at(text: str, at: int, quote: str) -> Iterator[tuple[int, int]]:

@@ -125,8 +125,6 @@ _ADDRESS = re.compile(
     r"\w://|(?:\A|[\s>(\[{=,:;|*\"'`\\])(?:[\w-]+[.:][\w.:-]*)?/|(?:\A|[\s=(,:\[{+\\])[\"'`][\w.~%-]*[?#]|\A[?#]"
 )
 """How an address begins, an absolute one or one that stands at a place for it: many a ``?`` or ``#`` is code."""
-_LONGEST_WORD = 2048
-"""Characters that are looked at before a field to tell whether an address begins there."""
 _INPUT = re.compile(r"<(?:input|meta)\b(?:[^>=]++|=\s*+(?:\"[^\"]*\"|'[^']*')|=)*+", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"(?<![^\s\"'/])([^\s\"'>/=]++)\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|([^\s>\"']+))")
 _IN_SELECTOR = re.compile(r"""([\w-]+)\s*[*^$~|]?=\s*(?:"([^"]*)"|'([^']*)'|([\w-]+))""")
@@ -284,7 +282,7 @@ def places_in(text: str) -> Iterator[Place]:
     """Yield the values that have telling names: of JSON, also of JSON in JSON, and of forms and addresses.
 
     A list, and ``{"name": …, "value": …}``, often only tell something about a secret: `_is_ordinary`. Much in code
-    looks like a field of an address: `_end_of_field`.
+    looks like a field of an address: `_fields_in`.
     """
     for pair in _NAME_OF_PAIR.finditer(text):
         name, quote = pair["field"] or pair["name"], pair["quote"]
@@ -304,17 +302,11 @@ def places_in(text: str) -> Iterator[Place]:
             kind = kind_of_name(name, value)
             if kind is not None and not is_placeholder(value):
                 yield Place(start, end, kind, value, is_number)
-    alone = _ALONE.match(text) is not None
-    for field in _FIELD.finditer(text):
-        name = unquote_plus(field[1])
-        kind, last, weak = _read_name(name)
-        if kind is None and not weak and last not in _CODES:
-            continue
-        end = _end_of_field(text, field, alone=alone)
-        value = unquote_plus(text[field.end() : end])
+    for name, start, end in _fields_in(text):
+        value = unquote_plus(text[start:end])
         kind = kind_of_name(name, value, in_address=True)
         if kind is not None and not is_placeholder(value):
-            yield Place(field.end(), end, kind, value)
+            yield Place(start, end, kind, value)
 
 
 def _is_ordinary(value: str, *, typed: bool) -> bool:
@@ -329,23 +321,28 @@ def _is_ordinary(value: str, *, typed: bool) -> bool:
     )
 
 
-def _end_of_field(text: str, field: re.Match[str], *, alone: bool) -> int:
-    """Return where the value of a form or an address ends; where it begins if it is none.
+def _fields_in(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield the telling names of fields of forms and addresses, and where their values begin and end.
 
-    With `alone` the text is the form or address.
+    Before a field behind a ``?`` or ``#`` an address has to begin, unless all of the text is one.
     """
-    start = field.end()
-    if alone:
-        value = _VALUE_ALONE.match(text, start)
-        assert value is not None
-        return value.end()
-    if text[field.start() - 1 : field.start()] in ("?", "#"):
-        first = max(0, field.start() - _LONGEST_WORD)
-        first = max(first, *(text.rfind(one, first, field.start()) + 1 for one in " \t\n\r\"'`<>\\"))
-        if _ADDRESS.search(text, max(0, first - 2), field.start()) is None:
-            return start
-    value = _VALUE.match(text, start)
-    return start if value is None else start + len(_LINE.sub("", value[0].rstrip(".,:!*?")))
+    alone, is_address, looked = _ALONE.match(text) is not None, False, 0
+    for field in _FIELD.finditer(text):
+        name, start = unquote_plus(field[1]), field.start()
+        kind, last, weak = _read_name(name)
+        if kind is None and not weak and last not in _CODES:
+            continue
+        if not alone and text[start - 1 : start] in ("?", "#"):
+            first = max(text.rfind(one, looked, start) + 1 for one in " \t\n\r\"'`<>\\")
+            is_address = is_address and not first
+            is_address = is_address or _ADDRESS.search(text, max(0, (first or looked) - 2), start) is not None
+            looked = start
+            if not is_address:
+                continue
+        value = (_VALUE_ALONE if alone else _VALUE).match(text, field.end())
+        if value is not None:
+            shown = value[0] if alone else _LINE.sub("", value[0].rstrip(".,:!*?"))
+            yield name, field.end(), field.end() + len(shown)
 
 
 def _items_at(text: str, at: int, quote: str) -> Iterator[tuple[int, int]]:

@@ -93,7 +93,7 @@ def hide_in(database: TraceDatabase, runs: Sequence[int], change: Change) -> boo
         became = json.dumps({id: now for id, (now, _) in renamed.items()})
         for place, column in references(database):
             database.execute(
-                f'UPDATE "{place}" SET "{column}" = :became ->> CAST("{column}" AS TEXT)'
+                f"""UPDATE "{place}" SET "{column}" = json_extract(:became, '$."' || "{column}" || '"')"""
                 f' WHERE "{column}" IN (SELECT CAST(key AS INTEGER) FROM json_each(:became))',
                 {"became": became},
             )

@@ -40,6 +40,8 @@ _PLACES = {
 }
 _LOCAL = int(re.IGNORECASE | re.MULTILINE | re.DOTALL)
 """Flags that a group can turn off."""
+_ALPHABETS = int(re.ASCII | re.UNICODE)
+"""Flags of which a group has one."""
 _NOTHING = r"[^\x{0}-\x{10FFFF}]"
 _WORD = [chr(code) for code in range(128) if chr(code).isalnum() or chr(code) == "_"]
 _OTHER = [chr(code) for code in range(128) if chr(code) not in {*_WORD, "\n"}]
@@ -185,7 +187,8 @@ class Matcher:
             if kind is ops.SUBPATTERN:
                 group, added, removed, inner = value
                 yield "(" if group else "(?:"
-                yield from self._sequence(inner, (flags | added) & ~removed)
+                kept = flags & ~_ALPHABETS if added & _ALPHABETS else flags
+                yield from self._sequence(inner, (kept | added) & ~removed)
                 yield ")"
             elif kind is ops.BRANCH:
                 for number, one in enumerate(value[1]):

@@ -82,6 +82,13 @@ def test_it_is_found_where_python_finds_it(expression, text, flags):
     assert (compiled(expression, flags).search(text) is not None) == fits
 
 
+@pytest.mark.parametrize("expression", [r"(?a:\w)", r"(?a:(?i:\w)+)", r"(?a:\w(?u:\w))"])
+@pytest.mark.parametrize("text", ["²", "é", "٣", "a", "aé", "-"])
+def test_a_group_of_ascii_is_found_where_python_finds_it(expression, text):
+    fits = re.search(expression, text) is not None
+    assert (compiled(expression).search(text) is not None) == fits
+
+
 @pytest.mark.parametrize(
     ("expression", "text"),
     [

@@ -194,7 +194,7 @@ class Secrets:
     def text_of_places(self, text: str) -> str:
         """Return `text` without the values that have telling names, short ones too, and without the secrets."""
         parts, at = [], 0
-        for place in sorted(places_in(text)):
+        for place in sorted(places_in(text), key=lambda place: (place.start, -place.end)):
             self.add(place.kind, place.value)
             if place.start >= at:
                 instead = self._instead.get(place.value.strip()) or self._next(place.kind)

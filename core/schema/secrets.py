@@ -45,7 +45,7 @@ _DESCRIBING = frozenset(
     " usage usages prompt prompts message format rules title text description".split()
 )
 """Last words of names that only tell something about a secret, such as ``token_type``."""
-_ASKING = frozenset("has is show forgot max min num no total".split())
+_ASKING = frozenset("has is show hide forgot max min num no total".split())
 """First words of names that are a question or a number, such as ``has_password``."""
 _HEADERS: dict[str, Kind] = {
     "authorization": "token",
@@ -66,11 +66,15 @@ _BEGIN = r"(?:\b|(?<=\\[nrtbf])|(?<=\\u[0-9a-fA-F]{4}))"
 """Where a word begins, also in JSON, in which a line break ends with a letter."""
 _NO_WORDS = r"(?![A-Z]?[a-z]{1,15}(?:[-_/][A-Z]?[a-z]{1,15})*+(?![\w~+/=-]|\.\w))"
 """Before what may be a key: it is none in ``basic requirements``."""
-_OF_PEM = r"(?:[A-Za-z0-9+/=\s:,]|-(?!----)|\\+[nrt]|\\*[\"'](?:\s|\\+[nrt])*+\+(?:\s|\\+[nrt])*+\\*[\"'])"
-"""What stands in a private key: base64, headers and line breaks, also in parts of strings that code joins."""
+_OF_PEM = (
+    r"(?:[A-Za-z0-9+/=\s:,]|-(?!----)|\\+[nrt/]|\\+u[0-9a-fA-F]{4}|&#x?[0-9a-fA-F]+;|<br ?/?>|[|>]\s|%0[AD]"
+    r"|\\*[\"'](?:[\s.,+]|\\+[nrt])*+\\*[\"'])"
+)
+"""What stands in a private key: base64, headers and line breaks, as code, JSON and HTML write them, also in parts."""
 FORMS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("token", re.compile(rf"{_BEGIN}eyJ[\w-]{{8,4096}}+\.[\w-]{{8,16384}}+\.[\w-]*")),
     ("token", re.compile(rf"(?<=[Bb]earer ){_NO_WORDS}[\w.~+/=-]{{12,}}")),
+    ("token", re.compile(r"(?<=[Aa]uthorization: Bearer )[\w.~+/=-]{8,}")),
     ("password", re.compile(rf"(?<=[Bb]asic ){_NO_WORDS}[\w+/-]{{12,}}={{0,2}}")),
     (
         "key",
@@ -86,45 +90,40 @@ FORMS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
             r"-----END [A-Z ]*PRIVATE KEY-----"
         ),
     ),
-    ("password", re.compile(r"(?<=://)[^/?#\s:@\"'<>]+:[^/?#\s:@\"'<>]{3,}(?=@)")),
+    ("password", re.compile(r"(?<=://)[^/?#\s:@\"'<>]+:(?!\d{1,5}[?#])[^/\s:@\"'<>]{3,}(?=@)")),
 )
 """Forms of values that are secret wherever they stand, in the order in which they are looked for."""
 _KEY_IN_ERRORS = re.compile(r"(?i)\b(bearer\s+)\S+|\bsk-[A-Za-z0-9_*.-]{6,}")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _NAME_OF_PAIR = re.compile(
-    r'(?<!\?)(?<!\?\s)(?P<quote>(?<!\\)\\{0,16}")(?:name(?P=quote)\s*:\s*(?P=quote)(?P<field>[^"\\]{1,80})(?P=quote)\s*,'
-    r'\s*(?P=quote)value|(?P<name>[^"\\(){};]{1,80}))(?P=quote)\s*:\s*'
+    r'(?<!\?)(?P<quote>(?<!\\)\\{0,16}")(?:name(?P=quote)\s*:\s*(?P=quote)(?P<field>[^"\\]{1,80})(?P=quote)\s*,'
+    r'\s*(?P=quote)value|(?P<name>(?![(){};,\s])[^"\\{};]{1,80}))(?P=quote)\s*:\s*'
 )
 """The name of a value in JSON, also of ``{"name": "password", "value": …}``; behind a ``?`` it is a choice in code."""
 _BEFORE_ITEM = re.compile(r"\s*[\[,]\s*")
 _NUMBER = re.compile(r"-?\d+")
 _QUOTE = re.compile(r'(?<!\\)(\\*+)"')
-_JSON = re.compile(r"\s*(?:\{|\[\s*[{\[\"])")
+_JSON = re.compile(r"\s*(?:\{|\[\s*(?:[{\[\"\d-]|null\b|true\b|false\b))")
 _REST_OF_LINE = re.compile(r"[^\r\n]*")
 _TYPED = frozenset({"password", "PIN", "one-time code", "card number", "card code"})
-"""Kinds that a person types, so that no form tells them from other words."""
-_OPAQUE = re.compile(r"(?<![A-Za-z0-9])(?=[A-Za-z]+[0-9]+[A-Za-z]|[0-9]+[A-Za-z]+[0-9])[A-Za-z0-9]{8,}")
-"""Letters and digits that alternate, as in no word or number."""
-_NAME = r"(?:[A-Za-z0-9_.%-]|\[[A-Za-z0-9_.%-]*\]){1,80}"
-_FIELD = re.compile(rf"(?:\A|(?<=[?&#])|(?<=&amp;))({_NAME}+)=")
-_ALONE = re.compile(rf"(?:[A-Za-z][A-Za-z0-9+.-]*+://[^\s\"<>\\]*+|{_NAME}+=[^\s\"<>\\'`(){{}};]*+)\Z")
-"""A text that is an address or a form and nothing else."""
-_VALUE_ALONE = re.compile(rf"(?:[^&#?;]|[?;](?!{_NAME}=))*+")
-_PLAIN = r"[\w.~!*:@,+/=$%-]"
-_VALUE = re.compile(
-    rf"(?!%(?![0-9A-Fa-f]{{2}}))[\w%-](?:{_PLAIN}|[?;'](?=\w)(?!{_NAME}=)"
-    rf"|\({_PLAIN}*\)|\[{_PLAIN}*\]|{{{_PLAIN}*}})*+"
+"""Kinds that a person types, so that they need not look like a key."""
+_FIELD = re.compile(
+    r"(?:\A|(?<=[?&#])|(?<=&amp;))((?!\])[A-Za-z0-9_.%\[\]-]{1,80})=(?!\$\{|=|[\[(]\^|\.[*+]|\\|/\.|:[a-z]|%[sd]|\[\w+\])"
 )
-"""The value of a field where other things stand around: it has both of two brackets or none.
-
-What begins with another character is a pattern or stands for a value, as in ``token=[^&]*`` and ``token=:token``.
-"""
-_LINE = re.compile(r"(?::\d+){1,2}\Z")
+"""The name of a field of a form or address, but before a pattern, code or what stands for a value."""
+_VALUE = re.compile(r"(?:[^&#?\s\"<>\\]|\?(?![A-Za-z0-9_.%\[\]-]{1,80}=))*+")
+_VALUE_IN_CODE = re.compile(r"[^&#?\s\"<>\\(){};'`]*")
+_MARKS = "(){};'`"
+"""They may stand in an address, and may end one that stands in code."""
+_REST_OF_WORD = re.compile(r"[^\s\"<>\\]{0,2048}")
+_LINE = re.compile(r"(?::\d{1,5}){1,2}\Z")
 """The line of a script, which may stand behind its address."""
-_ADDRESS = re.compile(
-    r"\w://|(?:\A|[\s>(\[{=,:;|*\"'`\\])(?:[\w-]+[.:][\w.:-]*)?/|(?:\A|[\s=(,:\[{+\\])[\"'`][\w.~%-]*[?#]|\A[?#]"
-)
-"""How an address begins, an absolute one or one that stands at a place for it: many a ``?`` or ``#`` is code."""
+_BEFORE_MEMBERS = frozenset("{};. \n\t(")
+"""What stands before a private member of a class in JavaScript, such as ``this.#token=null``."""
+_CHOICE = re.compile(r"[\w$]+(?:\.[\w$]+)*+:[\w$.]+=")
+"""The rest of a choice in code, as in ``r?t.token=r:t.token=null``."""
+_LONGEST_WORD = 2048
+"""Characters that are looked at before a field and behind it, to tell whether it stands in code."""
 _INPUT = re.compile(r"<(?:input|meta)\b(?:[^>=]++|=\s*+(?:\"[^\"]*\"|'[^']*')|=)*+", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"(?<![^\s\"'/])([^\s\"'>/=]++)\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|([^\s>\"']+))")
 _IN_SELECTOR = re.compile(r"""([\w-]+)\s*[*^$~|]?=\s*(?:"([^"]*)"|'([^']*)'|([\w-]+))""")
@@ -281,8 +280,8 @@ class Place(NamedTuple):
 def places_in(text: str) -> Iterator[Place]:
     """Yield the values that have telling names: of JSON, also of JSON in JSON, and of forms and addresses.
 
-    A list, and ``{"name": …, "value": …}``, often only tell something about a secret: `_is_ordinary`. Much in code
-    looks like a field of an address: `_fields_in`.
+    A list, and ``{"name": …, "value": …}``, often only tell something about a secret: `_is_ordinary`. Of a value in an
+    address with a bracket or quote in it, the part before that is yielded as well, after the whole one.
     """
     for pair in _NAME_OF_PAIR.finditer(text):
         name, quote = pair["field"] or pair["name"], pair["quote"]
@@ -291,58 +290,78 @@ def places_in(text: str) -> Iterator[Place]:
             continue
         in_list = text.startswith("[", pair.end())
         places = _items_at(text, pair.end(), quote) if in_list else _value_at(text, pair.end(), quote)
-        typed = last == "passwords" if in_list else kind in _TYPED
         for start, end in places:
             value = text[start:end]
             is_number = not text.endswith(quote, 0, start)
             for _ in range(len(quote).bit_length()):
                 value = _unescaped(value)
-            if (in_list or pair["field"]) and (is_number or _is_ordinary(value, typed=typed)):
+            if (in_list or pair["field"]) and (is_number or _is_ordinary(value, kind, last, in_list=in_list)):
                 continue
             kind = kind_of_name(name, value)
             if kind is not None and not is_placeholder(value):
                 yield Place(start, end, kind, value, is_number)
-    for name, start, end in _fields_in(text):
-        value = unquote_plus(text[start:end])
-        kind = kind_of_name(name, value, in_address=True)
-        if kind is not None and not is_placeholder(value):
-            yield Place(start, end, kind, value)
-
-
-def _is_ordinary(value: str, *, typed: bool) -> bool:
-    """Return whether a string of a list, or of ``{"name": …, "value": …}``, is no secret, such as a message or role.
-
-    Of secrets that a person types, it is one if it is several words, or one that is short or written as in a label.
-    """
-    if " " in value or not typed:
-        return " " in value or _OPAQUE.search(value) is None
-    return value.casefold() in _COMMON or (
-        value.isalpha() and (len(value) < 12 or value == value.capitalize())
-    )
-
-
-def _fields_in(text: str) -> Iterator[tuple[str, int, int]]:
-    """Yield the telling names of fields of forms and addresses, and where their values begin and end.
-
-    Before a field behind a ``?`` or ``#`` an address has to begin, unless all of the text is one.
-    """
-    alone, is_address, looked = _ALONE.match(text) is not None, False, 0
     for field in _FIELD.finditer(text):
-        name, start = unquote_plus(field[1]), field.start()
+        name = unquote_plus(field[1])
         kind, last, weak = _read_name(name)
         if kind is None and not weak and last not in _CODES:
             continue
-        if not alone and text[start - 1 : start] in ("?", "#"):
-            first = max(text.rfind(one, looked, start) + 1 for one in " \t\n\r\"'`<>\\")
-            is_address = is_address and not first
-            is_address = is_address or _ADDRESS.search(text, max(0, (first or looked) - 2), start) is not None
-            looked = start
-            if not is_address:
-                continue
-        value = (_VALUE_ALONE if alone else _VALUE).match(text, field.end())
-        if value is not None:
-            shown = value[0] if alone else _LINE.sub("", value[0].rstrip(".,:!*?"))
-            yield name, field.end(), field.end() + len(shown)
+        before = text[max(0, field.start() - 2) : field.start()]
+        if before[:-1] in _BEFORE_MEMBERS and before.endswith("#"):
+            continue
+        for end in _ends_of_field(text, field):
+            value = unquote_plus(text[field.end() : end])
+            kind = kind_of_name(name, value, in_address=True)
+            if kind is not None and not is_placeholder(value):
+                yield Place(field.end(), end, kind, value)
+
+
+def _is_ordinary(value: str, kind: Kind | None, last: str, *, in_list: bool) -> bool:
+    """Return whether a string of a list, or of ``{"name": …, "value": …}``, is no secret, such as a message or role.
+
+    `kind` and `last`, its last word, are of its name.
+    """
+    if in_list:
+        opaque = value.isascii() and "_" not in value and any(map(str.isdigit, value)) and is_key(value)
+        return " " in value or not (opaque or last == "passwords")
+    return " " in value or (value.isalpha() if kind in _TYPED else not is_key(value))
+
+
+def _ends_of_field(text: str, field: re.Match[str]) -> list[int]:
+    """Return where the value of a form or an address ends; the farthest comes first.
+
+    It ends at the first bracket or quote. It may have some inside only where its address or form stands alone.
+    """
+    whole, short = (one.match(text, field.end()) for one in (_VALUE, _VALUE_IN_CODE))
+    assert whole is not None
+    assert short is not None
+    if _CHOICE.match(short[0]):
+        return []
+    alone = short[0] and whole.end() > short.end() and _stands_alone(text, field.start(), whole.end())
+    values = (whole[0], short[0]) if alone else (short[0],)
+    ends: list[str] = []
+    for value in values:
+        shown = value
+        if text.startswith('"', field.end() + len(value)):
+            shown = value.rstrip(f"{_MARKS},.")
+        elif not text.startswith("&", field.end() + len(value)):
+            shown = _LINE.sub("", value.rstrip(f"{_MARKS},.:!*|…" + "]" * ("[" not in value)))
+        if not ends or (len(shown) < len(ends[0]) and is_key(unquote_plus(shown))):
+            ends.append(shown)
+    return [field.end() + len(one) for one in ends]
+
+
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    """Return whether the address of a field, or the form, is a whole text or all between two double quotes.
+
+    It is not if there are marks of code in it before its parameters.
+    """
+    first = max(0, start - _LONGEST_WORD)
+    first = max(first, *(text.rfind(one, first, start) + 1 for one in ' \t\n\r"<>\\'))
+    before = text[first:start].partition("?")[0]
+    if text[max(0, first - 1) : first] not in ("", '"') or any(one in before for one in _MARKS):
+        return False
+    rest = _REST_OF_WORD.match(text, end)
+    return rest is not None and text[rest.end() : rest.end() + 1] in ("", '"', "\\")
 
 
 def _items_at(text: str, at: int, quote: str) -> Iterator[tuple[int, int]]:

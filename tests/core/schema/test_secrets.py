@@ -140,7 +140,12 @@ def test_a_field_is_secret_by_type_autocomplete_or_name(field, kind):
         "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abc_def",
         "x-eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abc_def",
         "Authorization: Bearer abcdef.ghijkl-mnopqr",
+        "Authorization: Bearer correct-horse-battery",
         "https://ada:lovelace1815@example.org/",
+        "postgres://ann:p#ssw0rd@db/x",
+        json.dumps("-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkq/hkiG\n-----END PRIVATE KEY-----").replace("/", "\\/"),
+        json.dumps(["-----BEGIN PRIVATE KEY-----", "MIIEvQIBADANBgkqhkiG", "-----END PRIVATE KEY-----"]),
+        "-----BEGIN PRIVATE KEY-----<br>MIIEvQIBADANBgkqhkiG<br>-----END PRIVATE KEY-----",
         "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG\n-----END PRIVATE KEY-----",
         '-----BEGIN PRIVATE KEY-----\\n"\n + "MIIEvQIBADANBgkqhkiG\\n-----END PRIVATE KEY-----',
         "Authorization: Bearer abcdefghijklmnopqrstuvwx",
@@ -323,20 +328,23 @@ def test_values_go_from_their_places_in_json_json_in_json_and_forms():
             "goto [https://h.test/a?token=abc123de] [new tab]",
             "goto [https://h.test/a?token=removed-token-1] [new tab]",
         ),
-        (
-            "Go to https://h.test/a?password=Tr0ub(4)dor&x=1 now",
-            "Go to https://h.test/a?password=removed-password-1&x=1 now",
-        ),
-        ("<a href='/x?password=Tr0ub(4)dor'>", "<a href='/x?password=removed-password-1'>"),
         ("https://h.test/a?password=!it's;(a]&x=1", "https://h.test/a?password=removed-password-1&x=1"),
-        ("a=1&password=hunter2.", "a=1&password=removed-password-1"),
-        ("a=1&password=...", "a=1&password=removed-password-1"),
+        ('{"form":"a=1&password=Passw0rd!"}', '{"form":"a=1&password=removed-password-1"}'),
+        ("https://h.test/a?token=12345678:87654321&x", "https://h.test/a?token=removed-token-1&x"),
+        ('<a href="account/reset?token=abc123de">', '<a href="account/reset?token=removed-token-1">'),
+        ("goto [account/reset?token=abc123de]", "goto [account/reset?token=removed-token-1]"),
+        ("Location: reset.php?token=abc123de", "Location: reset.php?token=removed-token-1"),
+        ("GET /login?password=$ecret123 200", "GET /login?password=removed-password-1 200"),
+        ('{"Password (min. 8)":"hunter2abc"}', '{"Password (min. 8)":"removed-password-1"}'),
+        ('Wrong? "password":"hunter2abc"', 'Wrong? "password":"removed-password-1"'),
+        ('[null, {"password":"hunter2abc cut', '[null, {"password":"removed-password-1'),
+        ('{"password":["Summer2024"]}', '{"password":["removed-password-1"]}'),
+        ('{"name":"api_key","value":"abcd-efgh-1234"}', '{"name":"api_key","value":"removed-key-1"}'),
         ("GET /a?token=abc123de 200", "GET /a?token=removed-token-1 200"),
         ("at h.test:80/a?token=abc123de", "at h.test:80/a?token=removed-token-1"),
         ("<a href=page.php?a=1&amp;token=abc123de>", "<a href=page.php?a=1&amp;token=removed-token-1>"),
         (r'{"u":"https:\/\/h.test\/a?token=abc123de"}', r'{"u":"https:\/\/h.test\/a?token=removed-token-1"}'),
         (json.dumps({"a": '{"u":"?token=abc123de"}'}), json.dumps({"a": '{"u":"?token=removed-token-1"}'})),
-        ('{"name":"password","value":"correcthorse"}', '{"name":"password","value":"removed-password-1"}'),
         ('{"name":"csrf","value":"9f8e7d6c5b"}', '{"name":"csrf","value":"removed-token-1"}'),
         ('{"token":["QWxhZGRpbjpvcGVuIHNlc2FtZQ"]}', '{"token":["removed-token-1"]}'),
         ('["user", {"password": "hunter2abc', '["user", {"password": "removed-password-1'),
@@ -382,8 +390,7 @@ def test_a_value_goes_whole_from_its_place_and_nothing_around_it(text, hidden):
         '{"name":"authorization","value":"read-only"}',
         '{"name":"Token","value":"1,048,576"}',
         '[{"name":"password","value":"Benutzerkennwort"},{"name":"otp","value":"true"}]',
-        '{"errors":{"password":["min_length_8", "E1042_WEAK", "minLength8"]}}',
-        '{"session":["2026-11-29T10:00:00Z"], "authentication":["did:example:123#key-1"]}',
+        '{"errors":{"password":["min_length_8", "E1042_WEAK"]}}',
     ],
 )
 def test_code_messages_and_numbers_beside_telling_names_stay_as_they_are(text):
@@ -404,7 +411,6 @@ def test_code_messages_and_numbers_beside_telling_names_stay_as_they_are(text):
         "Failed https://h.test/a?token=abc123de: timeout",
         "at f (https://h.test/app.js?token=abc123de:12:34)",
         "at https://h.test/app.js?token=abc123de:12:34",
-        "one https://h.test/a?token=abc123de|x",
         "See https://h.test/a?token=abc123de!",
         "See https://h.test/a?token=abc123de…",
     ],
@@ -415,7 +421,7 @@ def test_a_value_of_an_address_is_hidden_elsewhere_without_what_stands_behind_it
     assert "abc123de" not in secrets.text("it is abc123de")
 
 
-@pytest.mark.parametrize("value", ["summer(2024)", "search(price)", "abc123de(f)"])
+@pytest.mark.parametrize("value", ["summer(2024)", "search(price)"])
 def test_a_part_of_a_value_is_no_secret_of_its_own(value):
     secrets = Secrets()
     hidden = secrets.text_of_places(f"https://h.test/a?pageToken={value}&x=1")

@@ -22,7 +22,7 @@ _MASK = "***"
 _ANY = "a1" * 10
 """A value that any telling name makes secret."""
 _FIELD = re.compile(r"(?<=[?&#])([^?&#=/\s]+)=([^?&#\s]+)")
-_USER = re.compile(r"(?<=://)([^/?#&=\s]+)(?=@)")
+_USER = re.compile(r"(\A[^/?#\s]*://)([^/?#\s]+)(?=@)|(?<=://)([^/?#&=\s]+)(?=@)")
 _ADDRESS = "${OPENAI_BASE_URL:-https://api.openai.com/v1}/chat/completions"
 
 
@@ -101,7 +101,8 @@ def _masked(field: re.Match[str]) -> str:
 
 
 def _masked_user(user: re.Match[str]) -> str:
-    return user[0] if is_placeholder(user[0]) else _MASK
+    name = user[2] or user[3]
+    return user[0] if is_placeholder(name) else f"{user[1] or ''}{_MASK}"
 
 
 def _without_keys(value: Any) -> Any:

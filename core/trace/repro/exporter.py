@@ -20,7 +20,7 @@ from core.trace.store import TraceStore
 _START = r"(?:(?<![\w.~\]-])|(?<=\\[nrtbf])|(?<=\\u[0-9a-f]{4}))"
 """Where a path begins, also in JSON, in which a line break ends with a letter."""
 _END = r"(?![\w@%-]|\.\w)"
-_ADDRESS = r"https?://[^\s\"'<>`\\]*+"
+_ADDRESS = r"https?://[^\s\"'<>`\\,;|)\]/]*+(?:/[^\s\"'<>`\\]*+)?"
 
 
 def export_repro(store: TraceStore, run: int) -> bytes:

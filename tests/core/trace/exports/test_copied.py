@@ -89,6 +89,10 @@ def test_what_is_no_line_says_why(text, why):
         ),
         ("https://a.example/?key=AB12CD34&signature=abcdef", "https://a.example/?key=***&signature=***"),
         ("http://[x/?token=abc12345", "http://[x/?token=removed-token-1"),
+        ("https://QWxhZGRpbg==@h.test/x", "https://***@h.test/x"),
+        ("https://ann:a&b@h.test/", "https://removed-password-1@h.test/"),
+        ("https://h.test/a@b", "https://h.test/a@b"),
+        ("https://h.test?to=ada@x.org", "https://h.test?to=ada@x.org"),
         (
             "https://h.test/?next=http://o.test&email=ada@x.org",
             "https://h.test/?next=http://o.test&email=ada@x.org",

@@ -209,11 +209,15 @@ def test_an_address_of_a_site_keeps_a_path_that_is_also_the_users_own_folder(
 def test_the_users_own_folder_goes_whatever_stands_behind_it(store, other, tmp_path, monkeypatch):
     monkeypatch.setattr(Path, "home", lambda: Path("/home/ann"))
     kept = "/home/anna /home/ann-b /home/ann.smith/x"
-    thought = f"It is in /home/ann. Or /home/ann, (/home/ann) `/home/ann`, /home/ann:/home/ann/x; {kept}"
+    beside = "url=http://h;cwd=/home/ann/p http://127.0.0.1:8000,/home/ann/x [a](http://h):/home/ann/x"
+    thought = (
+        f"{beside} It is in /home/ann. Or /home/ann, (/home/ann) `/home/ann`, /home/ann:/home/ann/x; {kept}"
+    )
     run = store.begin_run(start())
     write_step(store, run, 1, thought=thought)
     _, copy = import_repro(other, written(store, tmp_path, run))
-    assert other.steps(copy)[0].thought == f"It is in ~. Or ~, (~) `~`, ~:~/x; {kept}"
+    told = "url=http://h;cwd=~/p http://127.0.0.1:8000,~/x [a](http://h):~/x"
+    assert other.steps(copy)[0].thought == f"{told} It is in ~. Or ~, (~) `~`, ~:~/x; {kept}"
 
 
 @pytest.mark.parametrize("answered", [False, True])

@@ -118,7 +118,7 @@ _MARKS = "(){};'`"
 _REST_OF_WORD = re.compile(r"[^\s\"<>\\]{0,2048}")
 _LINE = re.compile(r"(?::\d{1,5}){1,2}\Z")
 """The line of a script, which may stand behind its address."""
-_BEFORE_MEMBERS = frozenset("{};. \n\t(")
+_BEFORE_MEMBERS = frozenset("{};.")
 """What stands before a private member of a class in JavaScript, such as ``this.#token=null``."""
 _CHOICE = re.compile(r"[\w$]+(?:\.[\w$]+)*+:[\w$.]+=")
 """The rest of a choice in code, as in ``r?t.token=r:t.token=null``."""

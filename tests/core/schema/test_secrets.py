@@ -334,6 +334,7 @@ def test_values_go_from_their_places_in_json_json_in_json_and_forms():
         ('<a href="account/reset?token=abc123de">', '<a href="account/reset?token=removed-token-1">'),
         ("goto [account/reset?token=abc123de]", "goto [account/reset?token=removed-token-1]"),
         ("Location: reset.php?token=abc123de", "Location: reset.php?token=removed-token-1"),
+        ("Location: #access_token=abc123de", "Location: #access_token=removed-token-1"),
         ("GET /login?password=$ecret123 200", "GET /login?password=removed-password-1 200"),
         ('{"Password (min. 8)":"hunter2abc"}', '{"Password (min. 8)":"removed-password-1"}'),
         ('Wrong? "password":"hunter2abc"', 'Wrong? "password":"removed-password-1"'),

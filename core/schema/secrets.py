@@ -281,7 +281,8 @@ def places_in(text: str) -> Iterator[Place]:
     """Yield the values that have telling names: of JSON, also of JSON in JSON, and of forms and addresses.
 
     A list, and ``{"name": …, "value": …}``, often only tell something about a secret: `_is_ordinary`. Of a value in an
-    address with a bracket or quote in it, the part before that is yielded as well, after the whole one.
+    address with a bracket or quote in it, the part before that is yielded as well, after the whole one,
+    where it may be a key.
     """
     for pair in _NAME_OF_PAIR.finditer(text):
         name, quote = pair["field"] or pair["name"], pair["quote"]
@@ -329,7 +330,8 @@ def _is_ordinary(value: str, kind: Kind | None, last: str, *, in_list: bool) -> 
 def _ends_of_field(text: str, field: re.Match[str]) -> list[int]:
     """Return where the value of a form or an address ends; the farthest comes first.
 
-    It ends at the first bracket or quote. It may have some inside only where its address or form stands alone.
+    It ends at the first bracket or quote, and before punctuation unless another field follows. It may have some inside
+    only where its address or form stands alone. It is none in a choice in code.
     """
     whole, short = (one.match(text, field.end()) for one in (_VALUE, _VALUE_IN_CODE))
     assert whole is not None
